@@ -29,4 +29,6 @@ mod tests;
 
 pub use ask::HostAsk;
 pub use pass::{ApprovalPass, ApprovalTerm, CmsReply, CmsRequest, CmsRequestKind, TaskIds};
-pub use tasks::{ApprovalMemory, ApprovalNews, CmsCall, CmsCallKind, Refusal, RefusalKind, TaskRow, TaskSaid};
+pub use tasks::{
+    ApprovalMemory, ApprovalNews, CmsCall, CmsCallKind, Refusal, RefusalKind, TaskRow, TaskSaid, TaskStanding,
+};

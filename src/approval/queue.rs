@@ -11,11 +11,16 @@ use crate::inventory::value::{Duration, Time};
 /// How long a host is not asked for after it was rejected: 1 hour.
 pub const REJECTED_FOR: Duration = Duration::from_secs(3_600);
 
+/// Until when a rejection holds, whatever is asked for; none where the host went to the end, or where it no longer holds.
+pub fn holds_until(refusal: &Refusal, now: Time) -> Option<Time> {
+    let until = refusal.at.plus(REJECTED_FOR);
+    (refusal.kind == RefusalKind::Rejected && now < until).then_some(until)
+}
+
 /// Until when a rejection holds for a change of a host; none where it does not, or no longer.
 pub fn rejected_until(refusal: &Refusal, ask: &HostAsk, now: Time) -> Option<Time> {
-    let until = refusal.at.plus(REJECTED_FOR);
-    let holds = refusal.kind == RefusalKind::Rejected && refusal.change == ask.change && now < until;
-    (holds && ask.kind == TaskType::Automated).then_some(until)
+    let is_of_it = refusal.change == ask.change && ask.kind == TaskType::Automated;
+    holds_until(refusal, now).filter(|_| is_of_it)
 }
 
 /// The hosts that are asked for now, in the order in which they are to be. `asks` are those that the plan changes, in the order

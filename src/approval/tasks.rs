@@ -21,6 +21,20 @@ pub struct TaskSaid {
     pub at: Time,
 }
 
+words! {
+    /// How far a task is.
+    TaskStanding {
+        /// The service lets the host through.
+        Ok = "ok",
+        /// The service does not let it through yet.
+        InProcess = "in-process",
+        /// The service did not answer, or was not asked yet.
+        NotAnswered = "not-answered",
+        /// Nothing needs the task any longer: it is to be deleted.
+        ToBeDeleted = "to-be-deleted",
+    }
+}
+
 /// A task of a host at a service: it is kept from before it is created until it is known to be deleted there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskRow {
@@ -60,6 +74,17 @@ impl TaskRow {
     /// Whether the service lets the host through.
     pub fn is_ok(&self) -> bool {
         !self.is_ended && self.said.as_ref().is_some_and(|said| said.status == TaskStatus::Ok)
+    }
+
+    /// How far it is.
+    pub fn standing(&self) -> TaskStanding {
+        match &self.said {
+            _ if self.is_ended => TaskStanding::ToBeDeleted,
+            None => TaskStanding::NotAnswered,
+            Some(_) if self.fault.is_some() => TaskStanding::NotAnswered,
+            Some(said) if said.status == TaskStatus::Ok => TaskStanding::Ok,
+            Some(_) => TaskStanding::InProcess,
+        }
     }
 
     /// Whether it is at the service that is built in: this state alone knows it.

@@ -6,7 +6,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use super::args::ApplyLimits;
-use super::events;
+use super::events::{self, EventLog};
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
@@ -264,6 +264,7 @@ pub fn conduct<T>(
 ) -> Result<ConductedWork<T>, CommandFailure> {
     let who = who();
     let interrupted = signals::watch()?;
+    let log = EventLog::of(shared);
     let request = ApplyConduct {
         workspace: &shared.workspace,
         now,
@@ -279,6 +280,7 @@ pub fn conduct<T>(
         ignores_gates: reach.ignores_gates,
         ignores_approvals: reach.ignores_approvals,
         waits: reach.waits,
+        log: &log,
     };
     let progress = ProgressLine::start(shared);
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));

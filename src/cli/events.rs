@@ -8,8 +8,10 @@ use super::output::{CommandFailure, FailureKind};
 use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 use super::who::who;
+use crate::approval::CmsCall;
 use crate::diag::sanitize;
 use crate::inventory::config::notify::AttentionReason;
+use crate::pipeline::conduct::RunLog;
 use crate::report::event::{EndFacts, RunFacts, RunReport};
 
 /// Reports what happened: on standard error where messages are JSON, and to `[notify]` at the end of the run where it needs a
@@ -29,17 +31,59 @@ pub fn planned(shared: &SharedArgs, plan: &RunReport) {
 
 /// Prints an event on standard error where messages are JSON; gives its line.
 fn show(shared: &SharedArgs, report: &RunReport) -> String {
-    let who = who();
-    let workspace = std::path::absolute(&shared.workspace).unwrap_or_else(|_| shared.workspace.clone());
-    let workspace = workspace.to_string_lossy();
-    let run = RunFacts { run: shared.process.run, command: shared.process.command, workspace: &workspace, who: &who };
-    let line = report.line(&timestamp(), &run);
-    let is_shown = shared.log_format == LogFormat::Json && (!shared.quiet || report.level() == "ERROR");
-    if is_shown {
-        // If standard error is closed, there is no place to report that.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    EventLog::of(shared).show(report)
+}
+
+/// Prints the events of a run, from any thread.
+#[derive(Debug)]
+pub struct EventLog {
+    /// How messages are printed.
+    format: LogFormat,
+    /// Whether errors alone are.
+    is_quiet: bool,
+    /// The number of the run.
+    run: u64,
+    /// The command.
+    command: &'static str,
+    /// The folder of the workspace.
+    workspace: String,
+    /// Who runs it.
+    who: String,
+}
+
+impl EventLog {
+    /// The log of a run.
+    pub fn of(shared: &SharedArgs) -> EventLog {
+        let workspace = std::path::absolute(&shared.workspace).unwrap_or_else(|_| shared.workspace.clone());
+        EventLog {
+            format: shared.log_format,
+            is_quiet: shared.quiet,
+            run: shared.process.run,
+            command: shared.process.command,
+            workspace: workspace.to_string_lossy().into_owned(),
+            who: who(),
+        }
     }
-    line
+
+    /// Prints an event on standard error where messages are JSON; gives its line.
+    fn show(&self, report: &RunReport) -> String {
+        let run = RunFacts { run: self.run, command: self.command, workspace: &self.workspace, who: &self.who };
+        let line = report.line(&timestamp(), &run);
+        let is_shown = self.format == LogFormat::Json && (!self.is_quiet || report.level() == "ERROR");
+        if is_shown {
+            // If standard error is closed, there is no place to report that.
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
+        line
+    }
+}
+
+impl RunLog for EventLog {
+    fn asked(&self, calls: &[CmsCall]) {
+        if self.format == LogFormat::Json {
+            calls.iter().for_each(|call| drop(self.show(&RunReport::cms_asked(call))));
+        }
+    }
 }
 
 /// Reports the outcome of the command; the end of the run is no event of its own then.

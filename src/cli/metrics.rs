@@ -57,10 +57,11 @@ pub fn run(
     let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    if let Some(StateMetrics { breakers, last, unfinished, pools, rollouts }) =
+    if let Some(StateMetrics { breakers, last, unfinished, pools, rollouts, approvals }) =
         standing(&shared.workspace, output::now(shared).ok())
     {
         notes.note(|metrics| rollouts.iter().for_each(|tally| metrics.rollouts(tally)));
+        notes.note(|metrics| metrics.approvals(&approvals));
         notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
         notes.note(|metrics| pools.iter().for_each(|pool| metrics.pool(pool)));
     }

@@ -80,9 +80,31 @@ pub struct CmsService {
     pub origin: Origin,
 }
 
+impl CmsService {
+    /// What metrics call it: its URL without the scheme, in lower case; all but letters and digits is `_`.
+    pub fn label(&self) -> String {
+        let url = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest).to_lowercase();
+        url.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metrics_call_a_service_by_its_url() {
+        let label = |url: &str| {
+            let origin = Origin::line(crate::diag::Files::default().add("zonewright.toml"), 1);
+            let (name, timeout) = ("search".to_owned(), Duration::from_secs(10));
+            let service =
+                CmsService { name, url: url.to_owned(), version: CmsVersion::V1_4, token: None, timeout, origin };
+            service.label()
+        };
+        assert_eq!(label("https://CMS.example.net:8443/search-1/v2"), "cms_example_net_8443_search_1_v2");
+        assert_eq!(label("http://[2001:db8::1]/a"), "_2001_db8__1__a");
+        assert_eq!(label("http://a"), "a");
+    }
 
     #[test]
     fn each_version_is_asked_for_what_it_knows() {

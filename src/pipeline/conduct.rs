@@ -1,11 +1,27 @@
 //! How a plan is applied, resumed or undone: where, when, by whom, and how far.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crate::approval::CmsCall;
 use crate::guard::Allowance;
 use crate::inventory::value::{self, Time};
+
+/// Is told what a run does, while it goes on.
+pub trait RunLog: fmt::Debug + Sync {
+    /// Requests to cluster-management services have ended, in this order.
+    fn asked(&self, calls: &[CmsCall]);
+}
+
+/// Keeps nothing of it.
+#[derive(Debug)]
+pub struct NoLog;
+
+impl RunLog for NoLog {
+    fn asked(&self, _: &[CmsCall]) {}
+}
 
 /// How to apply: where, when, who, and how far.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +55,8 @@ pub struct ApplyConduct<'a> {
     pub ignores_approvals: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
+    /// Who is told what the run does.
+    pub log: &'a dyn RunLog,
 }
 
 impl ApplyConduct<'_> {

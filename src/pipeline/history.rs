@@ -133,7 +133,10 @@ impl HistoryInquiry<'_> {
             }
             HistoryQuestion::Name(name) => {
                 let text = name.to_string();
-                let of = |past: &mut PastApply| past.retain(|_, change| change.is_at(name), |left| left.name == text);
+                let of = |past: &mut PastApply| {
+                    past.retain(|_, change| change.is_at(name), |left| left.name == text);
+                    past.retain_approvals();
+                };
                 let applies = self.applies(state, state.applies_at(name)?, of)?;
                 some(applies, format!("no change at `{name}`"))
                     .map(|applies| HistoryAnswer::Name(name.clone(), applies))
@@ -151,7 +154,11 @@ impl HistoryInquiry<'_> {
         ids.dedup();
         let change = |_: &SentUpdate, change: &SentChange| hosts.iter().any(|host| change.is_for(*host));
         let host = |left: &LeftSubject| left.subject.host().is_some_and(|host| hosts.contains(&host));
-        let applies = self.applies(state, ids, |past| past.retain(change, host))?;
+        let keep = |past: &mut PastApply| {
+            past.retain(change, host);
+            past.approvals.retain(|given| given.subject.host().is_some_and(|host| hosts.contains(&host)));
+        };
+        let applies = self.applies(state, ids, keep)?;
         some(applies, what).map(|applies| HistoryAnswer::Hosts(hosts.to_vec(), applies))
     }
 
@@ -179,11 +186,15 @@ impl HistoryInquiry<'_> {
         let Some(summary) = state.apply(id)? else { return Ok(None) };
         let (sent, left, allowed) = (state.sent(id)?, state.left_hosts(id)?, state.allowed(id)?);
         let published = state.published_by(id)?;
-        let mut past = PastApply { summary, sent, left, allowed, gates: state.gates_asked(id)?, published };
+        let (gates, approvals) = (state.gates_asked(id)?, state.approvals_given(id)?);
+        let mut past = PastApply { summary, sent, left, allowed, gates, approvals, published };
         let in_project = |project: &String| self.projects.is_empty() || self.projects.contains(project);
         let in_zone = |zone: &ZoneName| self.zones.is_empty() || self.zones.contains(zone);
         let change = |sent: &SentUpdate, change: &SentChange| in_project(&change.project) && in_zone(&sent.zone);
         past.retain(change, |left| in_project(&left.project));
+        if !self.projects.is_empty() || !self.zones.is_empty() {
+            past.retain_approvals();
+        }
         Ok(Some(past))
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::approvals;
 use super::publication::PoolRolls;
-use super::settings::{load_config, load_settings, state_address};
+use super::settings::{WorkspaceSettings, load_config, load_settings, state_address};
 use super::waves::settings_of;
 use super::zone_changes::without_zone;
 use crate::consensus::{RowStatus, VoterId, ZoneStatus};
@@ -14,7 +15,7 @@ use crate::inventory::pool::Pool;
 use crate::inventory::value::Time;
 use crate::state::served::StatusCounts;
 use crate::state::status::unfinished;
-use crate::state::tallies::{PoolTally, RolloutTally, ServedTally, VoterTally};
+use crate::state::tallies::{ApprovalTally, PoolTally, RolloutTally, ServedTally, VoterTally};
 use crate::state::{ApplySummary, LackedChange, RrsetTally, State, ZoneActionRow, open_to_read};
 use crate::target::ZoneId;
 
@@ -31,6 +32,8 @@ pub struct StateMetrics {
     pub pools: Vec<PoolTally>,
     /// What it says of rollouts; none where there is no clock.
     pub rollouts: Option<RolloutTally>,
+    /// What it says of approvals.
+    pub approvals: ApprovalTally,
 }
 
 /// What the state of a workspace says; where there is no state yet, nothing is tripped and nothing was applied.
@@ -45,7 +48,8 @@ pub fn standing(workspace: &Path, now: Option<Time>) -> Option<StateMetrics> {
             let tally = now.and_then(|now| Some(RolloutTally::of(&state.rollouts().ok()?, groups.keys(), now)));
             let rollouts = tally.filter(RolloutTally::is_counted);
             let metrics = StateReader { state: &*state, config }.read().ok()?;
-            Some(StateMetrics { rollouts, ..metrics })
+            let approvals = approvals(&*state, &settings).ok()?;
+            Some(StateMetrics { rollouts, approvals, ..metrics })
         }
         None => Some(StateMetrics::default()),
     }
@@ -81,6 +85,7 @@ impl StateReader<'_> {
             unfinished: unfinished(self.state)?.len(),
             pools: self.pools()?,
             rollouts: None,
+            approvals: ApprovalTally::default(),
         })
     }
 
@@ -131,6 +136,15 @@ impl StateReader<'_> {
         }
         Ok((statuses, voters))
     }
+}
+
+/// What a state says of approvals.
+fn approvals(state: &dyn State, settings: &WorkspaceSettings) -> Result<ApprovalTally, Problem> {
+    let asked = approvals::settings_of(&settings.projects);
+    let services = asked.values().flat_map(|terms| &terms.services).map(String::as_str);
+    let labels = settings.config.cms.iter().map(|service| (service.name.clone(), service.label())).collect();
+    let (calls, failures) = (state.cms_tallies()?, state.cms_failures()?);
+    Ok(ApprovalTally { calls, failures, labels, ..ApprovalTally::of(&state.approvals()?, services) })
 }
 
 /// How many RRsets of a pool have each status.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::apply::{self, PlanToApply};
-use super::conduct::ApplyConduct;
+use super::conduct::{ApplyConduct, NoLog};
 use super::{MadePlan, PlanRequest, init, make_plan, settings};
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::Time;
@@ -114,6 +114,7 @@ fn a_provider_is_one_folder_and_one_word() {
         ignores_gates: false,
         ignores_approvals: false,
         waits: false,
+        log: &NoLog,
     };
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
     let ran = apply::apply(&given, &conduct, &Silent).unwrap();

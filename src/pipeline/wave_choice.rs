@@ -198,6 +198,8 @@ impl WaveQuestion<'_> {
             let going = approvals.hosts_of(&decision.choice.goes);
             let open: BTreeSet<Subject> = going.difference(&confirmed).cloned().collect();
             if decision.is_interrupted || open.is_empty() {
+                decision.choice.ignored = approvals.ignored(&decision.choice.goes);
+                decision.choice.refused = approvals.rejected().clone();
                 decision.choice.approved = going;
                 return Ok(decision);
             }

@@ -42,6 +42,10 @@ pub struct RolloutChoice {
     pub rejected: BTreeSet<usize>,
     /// The hosts that go and needed an approval.
     pub approved: BTreeSet<Subject>,
+    /// The hosts that go and needed an approval, and for which an operator said to go on without one.
+    pub ignored: BTreeSet<Subject>,
+    /// The hosts that a service rejected in this run.
+    pub refused: BTreeSet<Subject>,
 }
 
 impl RolloutChoice {

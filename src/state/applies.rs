@@ -94,13 +94,13 @@ pub fn resume(
     wave: &RolloutChoice,
 ) -> Result<(), Problem> {
     let Resumption { at, who, reason } = resumption;
+    let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
+    change.execute(sql, values![id, at, who, reason])?;
     // Before the end of the apply is gone: the waves were chosen by a clock that knew of it.
     rollouts::begin_wave(change, id, wave)?;
     let sql = "UPDATE applies SET finished = NULL, outcomes = NULL WHERE id = ?1";
     change_one(change, id, sql, values![id])?;
-    change.execute("DELETE FROM left_subjects WHERE apply = ?1", values![id])?;
-    let sql = "INSERT INTO resumptions (apply, at, who, reason) VALUES (?1, ?2, ?3, ?4)";
-    change.execute(sql, values![id, at, who, reason]).map(drop)
+    change.execute("DELETE FROM left_subjects WHERE apply = ?1", values![id]).map(drop)
 }
 
 /// Ends an apply. If it did all of its plan, these exports become the accepted ones, and its plan is deleted, unless the

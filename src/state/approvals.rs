@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::time;
 
+use super::ApplyId;
 use super::sql::{SqlChange, SqlDatabase, SqlRow, SqlRows as _, values};
 use crate::approval::{ApprovalMemory, ApprovalNews, CmsCall, CmsCallKind, Refusal, RefusalKind, TaskRow, TaskSaid};
 use crate::claim::Subject;
 use crate::cms::task::{TaskStatus, TaskType};
 use crate::diag::Problem;
+use crate::document::words;
 use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::value::Time;
+use crate::rollout::RolloutChoice;
 
 /// How often a service was asked for something, with one outcome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +54,36 @@ pub struct CmsFailure {
     pub count: u64,
 }
 
+words! {
+    /// What holds of a host of an apply.
+    GivenStatus {
+        /// The service let it go.
+        Allowed = "ok",
+        /// The service rejected it, so that it did not go.
+        Rejected = "rejected",
+        /// It went without an approval: an operator said so.
+        Ignored = "ignored",
+    }
+}
+
+/// What a service said of a host before a wave of an apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalGiven {
+    /// The host.
+    pub subject: Subject,
+    /// The service, by its name in zonewright.toml; [`NO_SERVICE`] where none was asked.
+    pub service: String,
+    /// What it said.
+    pub status: GivenStatus,
+    /// What it said besides; empty where it said nothing.
+    pub message: String,
+    /// When.
+    pub at: Time,
+}
+
+/// What stands in the place of a service of hosts that went without an approval.
+pub const NO_SERVICE: &str = "-";
+
 /// What is kept of approvals. What a method wrote is durable when it returns.
 pub trait ApprovalRegister: Send {
     /// All tasks, and the hosts that were rejected.
@@ -64,6 +97,9 @@ pub trait ApprovalRegister: Send {
 
     /// The services that do not answer, sorted by service.
     fn cms_failures(&self) -> Result<Vec<CmsFailure>, Problem>;
+
+    /// What services said of the hosts of an apply before its waves, sorted by host, then by time.
+    fn approvals_given(&self, apply: ApplyId) -> Result<Vec<ApprovalGiven>, Problem>;
 }
 
 impl<D: SqlDatabase> ApprovalRegister for D {
@@ -113,6 +149,23 @@ impl<D: SqlDatabase> ApprovalRegister for D {
         })?;
         failures.sort_by(|one: &CmsFailure, other| one.service.cmp(&other.service));
         Ok(failures)
+    }
+
+    fn approvals_given(&self, apply: ApplyId) -> Result<Vec<ApprovalGiven>, Problem> {
+        let sql = "SELECT subject, service, status, message, at FROM cms_given WHERE apply = ?1";
+        let mut given = self.rows(sql, values![apply], |row| {
+            let (subject, status) = (row.get::<String>(0)?, row.get::<String>(2)?);
+            Ok(ApprovalGiven {
+                subject: subject.parse().map_err(|_| self.odd("subject", &subject))?,
+                service: row.get(1)?,
+                status: GivenStatus::parse(&status).ok_or_else(|| self.odd("approval", &status))?,
+                message: row.get(3)?,
+                at: row.get(4)?,
+            })
+        })?;
+        let key = |own: &ApprovalGiven| (own.subject.clone(), own.at, own.service.clone(), own.status);
+        given.sort_by_cached_key(key);
+        Ok(given)
     }
 }
 
@@ -229,4 +282,41 @@ pub fn use_tasks(change: &dyn SqlChange, hosts: &BTreeSet<Subject>) -> Result<()
     }
     let sql = "UPDATE cms_tasks SET is_used = 1 WHERE subject = ?1 AND is_ended = 0";
     hosts.iter().try_for_each(|host| change.execute(sql, values![host.to_string()]).map(drop))
+}
+
+/// Keeps what services said last of the hosts of a wave that begins, of those that they rejected, and which hosts go without an
+/// approval.
+pub fn note_given(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice) -> Result<(), Problem> {
+    let sql = "SELECT service, message, said_at FROM cms_tasks
+         WHERE subject = ?1 AND is_ended = 0 AND status = 'ok' AND said_at IS NOT NULL";
+    for host in &choice.approved {
+        let said = change.rows(sql, values![host.to_string()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        said.iter().try_for_each(|said| keep_given(change, (apply, host), GivenStatus::Allowed, said))?;
+    }
+    let sql = "SELECT service, message, at FROM cms_refusals WHERE subject = ?1 AND kind = 'rejected'";
+    for host in &choice.refused {
+        let said = change.row(sql, values![host.to_string()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        said.iter().try_for_each(|said| keep_given(change, (apply, host), GivenStatus::Rejected, said))?;
+    }
+    if choice.ignored.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT COALESCE((SELECT max(at) FROM resumptions WHERE apply = ?1), started) FROM applies WHERE id = ?1";
+    let begun = change.row(sql, values![apply], |row| row.get::<Time>(0))?;
+    let said = begun.map(|begun| (NO_SERVICE.to_owned(), String::new(), begun));
+    let mut ignored = choice.ignored.iter().flat_map(|host| said.iter().map(move |said| (host, said)));
+    ignored.try_for_each(|(host, said)| keep_given(change, (apply, host), GivenStatus::Ignored, said))
+}
+
+/// Keeps what a service said of a host before a wave: its name, what it said besides, and when. A later wave of the apply may
+/// have the host again.
+fn keep_given(
+    change: &dyn SqlChange,
+    (apply, host): (ApplyId, &Subject),
+    status: GivenStatus,
+    (service, message, at): &(String, String, Time),
+) -> Result<(), Problem> {
+    let sql = "INSERT INTO cms_given (apply, subject, service, status, message, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (apply, subject, service, status) DO UPDATE SET message = excluded.message, at = excluded.at";
+    change.execute(sql, values![apply, host.to_string(), service, status.as_str(), message, at]).map(drop)
 }

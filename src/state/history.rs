@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::approvals::ApprovalGiven;
 use super::gates::GateAsked;
 use super::publication::RrsetStanding;
 use super::{ApplyId, ApplySummary};
@@ -216,6 +217,8 @@ pub struct PastApply {
     pub allowed: Vec<LiftedLimit>,
     /// The gates that were asked before its waves, in this order.
     pub gates: Vec<GateAsked>,
+    /// What services said of its hosts before its waves, sorted by host.
+    pub approvals: Vec<ApprovalGiven>,
     /// Its RRsets in pools that have name servers, with whether they are served; without those that a later apply changed.
     pub published: Vec<RrsetStanding>,
 }
@@ -233,6 +236,15 @@ impl PastApply {
         let changes = self.sent.iter().flat_map(|sent| &sent.changes);
         let kept: HashSet<(&Name, Rtype)> = changes.map(|change| (&change.name, change.rtype)).collect();
         self.published.retain(|rrset| kept.contains(&(&rrset.name, rrset.rtype)));
+    }
+
+    /// Keeps the approvals of hosts that a change is made for, or that it left: of others nothing is asked.
+    pub fn retain_approvals(&mut self) {
+        let changes = self.sent.iter().flat_map(|sent| &sent.changes);
+        let changed = changes.flat_map(|change| std::iter::once(&change.subject).chain(&change.also));
+        let told: BTreeSet<Option<Subject>> =
+            changed.chain(self.left.iter().map(|left| &left.subject)).map(Subject::counted).collect();
+        self.approvals.retain(|given| told.contains(&Some(given.subject.clone())));
     }
 
     /// Each RRset of a copy that it changed or tried to change once, in the order of sending: with the last update that took

@@ -96,7 +96,7 @@ use crate::target::{CopyId, Marker, Question, TargetId};
 pub use crate::guard::Breaker;
 pub use acceptance::{Acceptance, AcceptedFile, Acceptor, ExportExchange, ExportToAccept, NewExport, SourceStatus};
 pub use address::StateAddress;
-pub use approvals::{ApprovalRegister, CmsFailure, CmsTally};
+pub use approvals::{ApprovalGiven, ApprovalRegister, CmsFailure, CmsTally, GivenStatus};
 pub use down_pods::{DownPod, DownPods};
 pub use exports::AcceptanceRecord;
 pub use gates::{GateAsked, GateOutcome};
@@ -116,7 +116,7 @@ pub use rollouts::{FormerTtls, RolloutRegister};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use statements::StatementRegister;
-pub use status::{StateFacts, Status};
+pub use status::{ApprovalFacts, StateFacts, Status};
 pub use wait_news::WaitNews;
 pub use waits::WaitList;
 pub use zones::{ZoneActionRow, ZoneRegister};

@@ -177,6 +177,7 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
         keep_latest(change, None)?;
     }
     approvals::use_tasks(change, &choice.approved)?;
+    approvals::note_given(change, apply, choice)?;
     for (subject, former) in &choice.outdated {
         for table in ["flux", "flux_zones", "flux_updates"] {
             let sql = format!("DELETE FROM {table} WHERE subject = ?1 AND apply = ?2");

@@ -477,7 +477,7 @@ ALTER TABLE pods_down ADD COLUMN since BIGINT NOT NULL DEFAULT 0;
 ";
 
 /// What version 19 adds: tasks at cluster-management services, hosts that were rejected or went to the end, how services were
-/// asked, and which of them do not answer.
+/// asked, and which of them do not answer; and what services said of the hosts of an apply before their wave.
 const V19: &str = "
 CREATE TABLE cms_tasks (
     id TEXT NOT NULL PRIMARY KEY,
@@ -526,6 +526,15 @@ CREATE TABLE cms_failures (
     since BIGINT NOT NULL,
     last BIGINT NOT NULL,
     count BIGINT NOT NULL
+);
+CREATE TABLE cms_given (
+    apply BIGINT NOT NULL REFERENCES applies (id),
+    subject TEXT NOT NULL,
+    service TEXT NOT NULL,
+    status TEXT NOT NULL,
+    message TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (apply, subject, service, status)
 );
 ";
 

@@ -1,10 +1,15 @@
 //! What there is to say of a state as a whole. Pure.
 
+use std::collections::BTreeSet;
+
 use super::tallies::PoolTally;
 use super::{
-    ApplyId, ApplyJournal, ApplySummary, Breaker, KnownMarkers, LockHolder, SourceStatus, State, ZoneActionRow,
-    ZonePublication,
+    ApplyId, ApplyJournal, ApplySummary, Breaker, CmsFailure, KnownMarkers, LockHolder, SourceStatus, State,
+    ZoneActionRow, ZonePublication,
 };
+use crate::approval::queue::holds_until;
+use crate::approval::{Refusal, RefusalKind, TaskRow, TaskStanding};
+use crate::claim::Subject;
 use crate::consensus::VoterId;
 use crate::diag::Problem;
 use crate::dns::Name;
@@ -77,6 +82,53 @@ pub struct StateFacts {
     pub waiting: Vec<WaitingSubject>,
     /// The changes that take live addresses and have not settled, sorted by subject.
     pub in_flux: Vec<FluxRow>,
+    /// What there is to say of approvals.
+    pub approvals: ApprovalFacts,
+}
+
+/// What a state says of approvals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalFacts {
+    /// The tasks, sorted by host, then by service.
+    pub tasks: Vec<TaskRow>,
+    /// The hosts that a service rejected a short while ago or that went to the end, and that are not asked for again yet, sorted;
+    /// with until when a rejection holds.
+    pub refusals: Vec<(Subject, Refusal, Option<Time>)>,
+    /// The services that do not answer, sorted.
+    pub failures: Vec<CmsFailure>,
+}
+
+impl ApprovalFacts {
+    /// What a state says as of a time.
+    fn read(state: &dyn State, now: Time) -> Result<ApprovalFacts, Problem> {
+        let (memory, failures) = (state.approvals()?, state.cms_failures()?);
+        let mut tasks: Vec<TaskRow> = memory.tasks().cloned().collect();
+        tasks.sort_by(|one, other| {
+            (&one.subject, &one.service, &one.id).cmp(&(&other.subject, &other.service, &other.id))
+        });
+        let asked: BTreeSet<&Subject> = tasks.iter().filter(|row| !row.is_ended).map(|row| &row.subject).collect();
+        let mut refusals = Vec::new();
+        for (subject, refusal) in memory.refusals.into_iter().filter(|(subject, _)| !asked.contains(subject)) {
+            let until = holds_until(&refusal, now);
+            if until.is_some() || refusal.kind == RefusalKind::GaveUp {
+                refusals.push((subject, refusal, until));
+            }
+        }
+        Ok(ApprovalFacts { tasks, refusals, failures })
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.refusals.is_empty() && self.failures.is_empty()
+    }
+
+    /// The hosts that are asked for and not through, each with the first task that keeps it back.
+    pub fn open(&self) -> Vec<&TaskRow> {
+        let is_open = |row: &&TaskRow| matches!(row.standing(), TaskStanding::InProcess | TaskStanding::NotAnswered);
+        let mut open: Vec<&TaskRow> = self.tasks.iter().filter(is_open).collect();
+        open.dedup_by_key(|row| &row.subject);
+        open
+    }
 }
 
 impl StateFacts {
@@ -94,7 +146,8 @@ impl StateFacts {
         });
         let in_flux = in_flux.collect();
         let waiting = waits.into_values().map(|record| record.wait).collect();
-        Ok(StateFacts { applies, unfinished, resumable, markers, breakers, waiting, in_flux })
+        let approvals = ApprovalFacts::read(state, now_of_waves)?;
+        Ok(StateFacts { applies, unfinished, resumable, markers, breakers, waiting, in_flux, approvals })
     }
 }
 

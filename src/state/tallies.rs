@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ZoneActionRow;
+use super::approvals::{CmsFailure, CmsTally};
 use super::served::StatusCounts;
+use crate::approval::{ApprovalMemory, TaskStanding};
 use crate::claim::Subject;
 use crate::consensus::{VoterId, ZoneStatus};
 use crate::dns::ZoneName;
@@ -37,6 +39,36 @@ impl RolloutTally {
     /// Whether there is anything to say: some group has a rollout, or something waits.
     pub fn is_counted(&self) -> bool {
         !self.flux.is_empty() || self.waiting.iter().any(|(_, count)| *count > 0)
+    }
+}
+
+/// What a state says of approvals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalTally {
+    /// How services were asked, in all runs.
+    pub calls: Vec<CmsTally>,
+    /// How many tasks each service has, by how far they are: all of these for each service.
+    pub tasks: BTreeMap<(String, TaskStanding), usize>,
+    /// The services that do not answer.
+    pub failures: Vec<CmsFailure>,
+    /// What metrics call each service that the settings have, by its name.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl ApprovalTally {
+    /// Counts the tasks of these services, and of all others that have some.
+    pub fn of<'s>(memory: &'s ApprovalMemory, services: impl Iterator<Item = &'s str>) -> ApprovalTally {
+        let all: BTreeSet<&str> = services.chain(memory.tasks().map(|row| row.service.as_str())).collect();
+        let each =
+            |service: &str| TaskStanding::ALL.iter().map(|own| ((service.to_owned(), *own), 0)).collect::<Vec<_>>();
+        let mut tasks: BTreeMap<(String, TaskStanding), usize> = all.into_iter().flat_map(each).collect();
+        memory.tasks().for_each(|row| *tasks.entry((row.service.clone(), row.standing())).or_default() += 1);
+        ApprovalTally { tasks, ..ApprovalTally::default() }
+    }
+
+    /// What metrics call a service: its name where the settings no longer have it.
+    pub fn label<'t>(&'t self, service: &'t str) -> &'t str {
+        self.labels.get(service).map_or(service, String::as_str)
     }
 }
 

@@ -58,6 +58,7 @@ impl<'a> ApprovalAccess<'a> {
             run: self.request.run,
             random: &|| random_part().expect("the system gave some before"),
             ignores: self.request.ignores_approvals,
+            log: self.request.log,
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod foreseen;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::desk::{CmsDesk, CmsLine};
+use super::conduct::{NoLog, RunLog};
 use super::settings::WorkspaceSettings;
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::approval::ask::asks_of;
@@ -72,6 +73,8 @@ pub struct Approver<'a> {
     pub random: &'a (dyn Fn() -> String + Sync),
     /// Whether hosts that a person named go without approvals.
     pub ignores: bool,
+    /// Who is told of the requests.
+    pub log: &'a dyn RunLog,
 }
 
 /// What was found out before a wave.
@@ -80,6 +83,8 @@ pub struct Approvals<'a> {
     pass: ApprovalPass<'a>,
     /// The hosts of the plan that need an approval, in its order.
     asks: BTreeMap<usize, Vec<HostAsk>>,
+    /// The hosts of units that go without the approvals that they need: an operator said so.
+    ignored: BTreeMap<usize, BTreeSet<Subject>>,
     /// The clock.
     now: Time,
 }
@@ -158,13 +163,19 @@ impl Approver<'_> {
         (state, id): (&mut dyn State, &'t str),
         now: Time,
     ) -> Result<Approvals<'t>, Problem> {
-        let is_asked = |ask: &HostAsk| !(self.ignores && ask.kind == TaskType::Manual);
         // A host that is not asked for now is not let through, either.
-        let asks: BTreeMap<usize, Vec<HostAsk>> = open
-            .iter()
-            .map(|unit| (*unit, asks_of(plan, &units[*unit], self.projects).into_iter().filter(is_asked).collect()))
-            .filter(|(_, asks): &(usize, Vec<HostAsk>)| !asks.is_empty())
-            .collect();
+        let (mut asks, mut ignored) = (BTreeMap::new(), BTreeMap::new());
+        for unit in open {
+            let (without, own): (Vec<HostAsk>, Vec<HostAsk>) = asks_of(plan, &units[*unit], self.projects)
+                .into_iter()
+                .partition(|ask| self.ignores && ask.kind == TaskType::Manual);
+            if !own.is_empty() {
+                asks.insert(*unit, own);
+            }
+            if !without.is_empty() {
+                ignored.insert(*unit, without.into_iter().map(|ask| ask.subject).collect());
+            }
+        }
         let in_order: Vec<HostAsk> = order.iter().filter_map(|unit| asks.get(unit)).flatten().cloned().collect();
         let mut pass = ApprovalPass::new(self.term(id, now), state.approvals()?);
         if !in_order.is_empty() {
@@ -173,7 +184,7 @@ impl Approver<'_> {
             pass.ask(hosts);
             self.run_pass(&mut pass, state)?;
         }
-        Ok(Approvals { pass, asks, now: now.to_second() })
+        Ok(Approvals { pass, asks, ignored, now: now.to_second() })
     }
 
     /// Asks all services of hosts once more, right before their wave.
@@ -213,9 +224,9 @@ impl Approver<'_> {
         self.run_pass(&mut pass, state)
     }
 
-    /// Sends all that a pass asks for, and keeps what each answer says.
+    /// Sends all that a pass asks for, keeps what each answer says, and tells of the requests.
     fn run_pass(&self, pass: &mut ApprovalPass<'_>, state: &mut dyn State) -> Result<(), Problem> {
-        run_pass(self.desk, pass, state)
+        run_pass_logged(self.desk, pass, state, self.log)
     }
 }
 
@@ -225,17 +236,32 @@ pub fn run_pass(
     pass: &mut ApprovalPass<'_>,
     state: &mut (impl ApprovalRegister + ?Sized),
 ) -> Result<(), Problem> {
+    run_pass_logged(desk, pass, state, &NoLog)
+}
+
+/// The same, and tells of the requests, also of those that the state cannot keep.
+fn run_pass_logged(
+    desk: &dyn CmsDesk,
+    pass: &mut ApprovalPass<'_>,
+    state: &mut (impl ApprovalRegister + ?Sized),
+    log: &dyn RunLog,
+) -> Result<(), Problem> {
+    let mut keep = |pass: &mut ApprovalPass<'_>| {
+        let news = pass.take_news();
+        log.asked(&news.calls);
+        state.keep_approvals(&news)
+    };
     if !pass.has_work() {
-        return state.keep_approvals(&pass.take_news());
+        return keep(pass);
     }
     desk.open(&mut |line: &mut dyn CmsLine| {
         loop {
             let requests = pass.next(&|service| line.room(service));
-            state.keep_approvals(&pass.take_news())?;
+            keep(pass)?;
             requests.into_iter().for_each(|request| line.send(request));
             let replies = line.receive();
             if replies.is_empty() {
-                return state.keep_approvals(&pass.take_news());
+                return keep(pass);
             }
             replies.into_iter().for_each(|reply| pass.take(reply));
         }
@@ -257,6 +283,16 @@ impl Approvals<'_> {
             held.insert(ask.subject.clone(), why);
         }
         held
+    }
+
+    /// The hosts of units that go without the approvals that they need.
+    pub fn ignored(&self, units: &[usize]) -> BTreeSet<Subject> {
+        units.iter().filter_map(|unit| self.ignored.get(unit)).flatten().cloned().collect()
+    }
+
+    /// The hosts that a service rejected in this run.
+    pub fn rejected(&self) -> &BTreeSet<Subject> {
+        self.pass.rejected()
     }
 
     /// The hosts of units that need an approval.

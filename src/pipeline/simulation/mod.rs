@@ -36,7 +36,7 @@ use self::seeds::search;
 use self::stage::Weakness;
 use self::story::{Violation, play};
 use crate::inventory::value::Time;
-use crate::pipeline::conduct::ApplyConduct;
+use crate::pipeline::conduct::{ApplyConduct, NoLog};
 use crate::state::Sqlite;
 use crate::target::PoolName;
 
@@ -57,6 +57,7 @@ fn conduct(now: Time, run: u64, interrupted: &AtomicBool) -> ApplyConduct<'_> {
         ignores_gates: false,
         ignores_approvals: false,
         waits: false,
+        log: &NoLog,
     }
 }
 

@@ -19,12 +19,12 @@ use crate::live::OwnRrsets;
 use crate::progress::{Progress, RunStage};
 use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
-    Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, ApprovalRegister,
-    Breaker, BreakerReset, ChangeLedger, CmsFailure, CmsTally, DownPod, DownPods, ExportToAccept, FormerTtls,
-    GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack, OwnershipRegister,
-    PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RolloutRegister, RrsetStanding, RrsetTally,
-    SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister, UnsettledUpdate, WaitList,
-    WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
+    Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, ApprovalGiven,
+    ApprovalRegister, Breaker, BreakerReset, ChangeLedger, CmsFailure, CmsTally, DownPod, DownPods, ExportToAccept,
+    FormerTtls, GateAsked, KnownMarkers, LackList, LackedChange, LeftSubject, LiftedLimit, NewApply, NewLack,
+    OwnershipRegister, PlanBasis, PlanText, PublicationRecord, RecordedZone, Resumption, RolloutRegister,
+    RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister,
+    UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
     Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
@@ -335,6 +335,7 @@ impl<S: RunPoints> ApprovalRegister for Book<'_, S> {
         fn approvals() -> ApprovalMemory;
         fn cms_tallies() -> Vec<CmsTally>;
         fn cms_failures() -> Vec<CmsFailure>;
+        fn approvals_given(apply: ApplyId) -> Vec<ApprovalGiven>;
     }
 
     write! {

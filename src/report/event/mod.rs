@@ -17,9 +17,11 @@ use super::outlook::{PlanOutlook, PlanVerdict};
 use super::publication::SyncReport;
 use super::summary::{SubjectCounts, counted};
 use crate::apply::{ApplyOutcome, OutcomeCode};
+use crate::approval::{CmsCall, CmsCallKind};
 use crate::diag::{Code, Problem, sanitize};
 use crate::guard::Breaker;
 use crate::guard::UNKNOWN_LIMIT;
+use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::config::notify::AttentionReason;
 use crate::plan::{Plan, SealedPlan, WaitingSubject};
 use crate::rollout::{hosts_of, units};
@@ -61,6 +63,8 @@ pub enum RunEvent {
     WaveSent(WaveFacts),
     /// A gate did not pass, so that no wave of its group was sent.
     GateFailed(GateFacts),
+    /// A cluster-management service was asked.
+    CmsAsked(CmsFacts),
     /// Live DNS was compared with what is desired.
     DriftChecked(DriftFacts),
     /// The command ended before it had an outcome.
@@ -239,6 +243,29 @@ pub struct GateFacts {
     gate: String,
     /// What it printed.
     said: String,
+}
+
+/// The facts of a request to a cluster-management service.
+#[derive(Debug, Clone, Serialize)]
+pub struct CmsFacts {
+    /// The service, by its name in zonewright.toml.
+    service: String,
+    /// The project; none where the request was about no host.
+    project: Option<String>,
+    /// What was asked.
+    request: CmsCallKind,
+    /// What it was to allow; none where the request was about no host.
+    action: Option<CmsAction>,
+    /// The version that the service speaks.
+    version: CmsVersion,
+    /// What the answer was.
+    outcome: String,
+    /// Why it is none; none where it is one.
+    fault: Option<String>,
+    /// How long it took.
+    milliseconds: u64,
+    /// When.
+    at: String,
 }
 
 /// The facts of drift.
@@ -468,6 +495,29 @@ impl RunReport {
         RunReport { event: RunEvent::GateFailed(GateFacts { group, gate, said }), message, attention: None }
     }
 
+    /// A request to a cluster-management service.
+    pub fn cms_asked(call: &CmsCall) -> RunReport {
+        let CmsCall { service, version, project, kind, action, outcome, fault, at, took } = call;
+        let fault = fault.as_deref().map(sanitize);
+        let milliseconds = took.as_millis() as u64;
+        let message = match &fault {
+            Some(fault) => format!("`{service}` gave no answer to `{kind}`: {fault}"),
+            None => format!("`{service}` answered to `{kind}` in {milliseconds} ms: {outcome}"),
+        };
+        let facts = CmsFacts {
+            service: service.clone(),
+            project: project.clone(),
+            request: *kind,
+            action: *action,
+            version: *version,
+            outcome: outcome.clone(),
+            fault,
+            milliseconds,
+            at: at.to_string(),
+        };
+        RunReport { event: RunEvent::CmsAsked(facts), message, attention: None }
+    }
+
     /// Live DNS, compared with what is desired; `drifted` RRsets are not as an apply left them.
     pub fn drift_checked(plan: &Plan, drifted: usize, end: EndFacts) -> RunReport {
         let rrsets = plan.changes.len();
@@ -498,6 +548,7 @@ impl RunReport {
         match (&self.event, self.attention) {
             (RunEvent::RunFailed(_) | RunEvent::PlanRefused(_), _)
             | (_, Some(AttentionReason::Outage | AttentionReason::Refused | AttentionReason::Breaker)) => "ERROR",
+            (RunEvent::CmsAsked(facts), _) if facts.fault.is_some() => "WARN",
             (RunEvent::GateFailed(_), _) | (_, Some(AttentionReason::Partial | AttentionReason::Drift)) => "WARN",
             (_, None) => "INFO",
         }

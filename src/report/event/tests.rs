@@ -31,9 +31,41 @@ fn every_event_fits_the_schema() {
         RunReport::drift_checked(sealed.plan(), 1, end),
         RunReport::failed("no state", Some("restore it"), Some(AttentionReason::Outage), end),
         RunReport::failed("no such host", None, None, end),
+        RunReport::cms_asked(&call(None)),
+        RunReport::cms_asked(&CmsCall { project: None, action: None, kind: CmsCallKind::List, ..call(Some("late")) }),
     ] {
         assert_eq!(check_one(SchemaKind::Event, line(&report)), "", "{report:?}");
     }
+}
+
+/// A request to a service, with the kind of its fault.
+fn call(fault: Option<&str>) -> CmsCall {
+    CmsCall {
+        service: "search".into(),
+        version: CmsVersion::V1_1,
+        project: Some("web".into()),
+        kind: CmsCallKind::Create,
+        action: Some(CmsAction::Reboot),
+        outcome: fault.unwrap_or("in-process").into(),
+        fault: fault.map(|_| "`cms.example.net` did not answer within 10 s\u{1b}".into()),
+        at: "2026-11-20T02:00:00Z".parse().unwrap(),
+        took: std::time::Duration::from_micros(12_900),
+    }
+}
+
+#[test]
+fn a_request_to_a_service_is_told_with_its_outcome() {
+    let asked = line(&RunReport::cms_asked(&call(None)));
+    assert_eq!((&asked["event"], &asked["level"]), (&"cms-asked".into(), &"INFO".into()));
+    assert_eq!(asked["message"], "`search` answered to `create` in 12 ms: in-process");
+    assert_eq!((&asked["request"], &asked["action"]), (&"create".into(), &"reboot".into()));
+    assert_eq!((&asked["version"], &asked["milliseconds"]), (&"v1.1".into(), &12.into()));
+    let silent = line(&RunReport::cms_asked(&call(Some("late"))));
+    assert_eq!(
+        (&silent["outcome"], &silent["level"], &silent["attention"]),
+        (&"late".into(), &"WARN".into(), &().into())
+    );
+    assert_eq!(silent["fault"], "`cms.example.net` did not answer within 10 s\\u{1b}");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::dns::ZoneName;
 use crate::document::{object_in_documents, pretty};
 use crate::inventory::value::Time;
 use crate::report::applies::ApplyView;
+use crate::state::approvals::NO_SERVICE;
 use crate::state::{
-    GateAsked, History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, RrsetStanding, SentChange, SentFate,
-    SentUpdate,
+    ApprovalGiven, GateAsked, History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, RrsetStanding, SentChange,
+    SentFate, SentUpdate,
 };
 
 /// What `format` says.
@@ -66,6 +67,9 @@ struct EntryView<'a> {
     /// What gates said before its waves.
     #[serde(skip_serializing_if = "Option::is_none")]
     gates: Option<&'a [GateAsked]>,
+    /// What services said of its hosts before its waves.
+    #[serde(skip_serializing_if = "<[ApprovalGiven]>::is_empty")]
+    approvals: &'a [ApprovalGiven],
     /// Whether its RRsets are served.
     #[serde(skip_serializing_if = "<[RrsetStanding]>::is_empty")]
     published: &'a [RrsetStanding],
@@ -80,16 +84,32 @@ fn entries<'a>(history: &'a History) -> Vec<EntryView<'a>> {
         left: Some(&past.left),
         allowed: Some(&past.allowed),
         gates: Some(&past.gates),
+        approvals: &past.approvals,
         published: &past.published,
     };
-    let short =
-        |apply| EntryView { apply: view(apply), updates: None, left: None, allowed: None, gates: None, published: &[] };
+    let short = |apply| EntryView {
+        apply: view(apply),
+        updates: None,
+        left: None,
+        allowed: None,
+        gates: None,
+        approvals: &[],
+        published: &[],
+    };
     match &history.told {
         HistoryAnswer::Applies(applies, _) => applies.iter().map(short).collect(),
         HistoryAnswer::Apply(one) => vec![full(one)],
         HistoryAnswer::Hosts(_, applies) | HistoryAnswer::Name(_, applies) => applies.iter().map(full).collect(),
     }
 }
+
+object_in_documents!(ApprovalGiven, given => {
+    "subject": given.subject,
+    "service": Some(&given.service).filter(|service| *service != NO_SERVICE),
+    "status": given.status,
+    "message": Some(&given.message).filter(|message| !message.is_empty()),
+    "at": given.at,
+});
 
 /// An update in a document.
 #[derive(Debug, Serialize)]

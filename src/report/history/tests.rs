@@ -121,6 +121,7 @@ fn full() -> PastApply {
             who: "ops".into(),
         }],
         gates: Vec::new(),
+        approvals: Vec::new(),
         published: Vec::new(),
     }
 }
@@ -232,9 +233,10 @@ fn what_was_done_for_a_host_is_told_apply_by_apply() {
         left: vec![],
         allowed: vec![],
         gates: vec![],
+        approvals: vec![],
         published: vec![],
     };
-    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![], gates: vec![], published: vec![] }, earlier])), @r"
+    insta::assert_snapshot!(text(HistoryAnswer::Hosts(vec![Inv(7), Inv(70)], vec![PastApply { summary, sent: vec![], left, allowed: vec![], gates: vec![], approvals: vec![], published: vec![] }, earlier])), @r"
     What was done for hosts 7, 70, the latest apply first
 
     Apply 12: begun 2026-11-20T02:12:00Z by ops, ended 2026-11-20T02:12:07Z
@@ -271,6 +273,7 @@ fn long_lists_are_cut_unless_somebody_asks_for_all() {
         left: many,
         allowed: vec![],
         gates: vec![],
+        approvals: vec![],
         published: vec![],
     };
     let told = HistoryAnswer::Apply(Box::new(past));

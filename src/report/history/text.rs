@@ -16,7 +16,10 @@ use crate::report::summary::SubjectCounts;
 use crate::report::waves::gate_lines;
 use crate::report::wrap::table;
 use crate::state::served::StatusCounts;
-use crate::state::{History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate, SentUpdate};
+use crate::state::{
+    ApprovalGiven, GivenStatus, History, HistoryAnswer, LeftSubject, LiftedLimit, PastApply, SentChange, SentFate,
+    SentUpdate,
+};
 
 /// Renders a history.
 pub fn render(history: &History, options: &TextOptions) -> String {
@@ -49,6 +52,7 @@ impl TextPage<'_> {
         for (asked, line) in past.gates.iter().zip(gate_lines(&past.gates)) {
             self.line(2, &format!("gate at {}, {line}", asked.at));
         }
+        self.given(&past.approvals);
         for LiftedLimit { allowance: Allowance { name, number }, at, who, .. } in &past.allowed {
             self.line(2, &format!("allowed {name}={number} {at}{}", by(who)));
         }
@@ -80,8 +84,32 @@ impl TextPage<'_> {
         for past in applies {
             self.heading(&format!("Apply {}: {}", past.summary.id.0, times(&past.summary, history.running)));
             remarks(&past.summary).iter().for_each(|remark| self.line(2, remark));
+            self.given(&past.approvals);
             past.left.iter().for_each(|host| self.line(2, &format!("left {}: {}", host.outcome, subject(host))));
             self.changes(&past.changes());
+        }
+    }
+
+    /// Adds what services said of hosts before the waves, each once; the hosts of a long list are cut.
+    fn given(&mut self, given: &[ApprovalGiven]) {
+        let mut said: BTreeMap<(GivenStatus, String), Vec<Inv>> = BTreeMap::new();
+        for (host, services) in allowed(given) {
+            said.entry((GivenStatus::Allowed, format!("approved by {services}"))).or_default().push(host);
+        }
+        for ApprovalGiven { subject, service, status, message, .. } in given {
+            let Some(host) = subject.host() else { continue };
+            let says = match status {
+                GivenStatus::Allowed => continue,
+                GivenStatus::Rejected if message.is_empty() => format!("rejected by `{service}`"),
+                GivenStatus::Rejected => format!("rejected by `{service}`, which said \"{message}\""),
+                GivenStatus::Ignored => "sent without approvals, as `--ignore-cms` says".to_owned(),
+            };
+            said.entry((*status, says)).or_default().push(host);
+        }
+        for ((_, says), hosts) in said {
+            let (shown, rest) = hosts.split_at(self.options.shown(hosts.len()));
+            let more = if rest.is_empty() { String::new() } else { format!(" and {} more (-v lists all)", rest.len()) };
+            self.line(2, &format!("{says}: {}{more}", numbers(shown)));
         }
     }
 
@@ -170,6 +198,18 @@ impl TextPage<'_> {
             self.line(depth, &format!("and {count} more (-v lists all)"));
         }
     }
+}
+
+/// The hosts that services let go, each with these services.
+fn allowed(given: &[ApprovalGiven]) -> BTreeMap<Inv, String> {
+    let mut hosts: BTreeMap<Inv, String> = BTreeMap::new();
+    for ApprovalGiven { subject, service, .. } in given.iter().filter(|given| given.status == GivenStatus::Allowed) {
+        let Some(host) = subject.host() else { continue };
+        let services = hosts.entry(host).or_default();
+        let comma = if services.is_empty() { "" } else { ", " };
+        services.push_str(&format!("{comma}`{service}`"));
+    }
+    hosts
 }
 
 /// The zone of an update, with the target where its pool has several.

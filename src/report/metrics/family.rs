@@ -52,6 +52,13 @@ families! {
     WaitingSubjects = "zonewright_waiting_subjects": "Hosts and pods that wait for a later wave of a rollout, by code.";
     FluxSubjects = "zonewright_flux_subjects":
         "Hosts and pods in flux: they count in the budget of their project or set, which is the label `group`.";
+    CmsRequests = "zonewright_cms_requests":
+        "Requests to cluster-management services in all runs of this state, by their outcome.";
+    CmsRequestSeconds = "zonewright_cms_request_seconds_sum":
+        "How long requests to cluster-management services took together, in all runs of this state.";
+    CmsTasks = "zonewright_cms_tasks": "Tasks at cluster-management services, by how far they are.";
+    CmsFailing = "zonewright_cms_failing_since_seconds":
+        "Since when a cluster-management service answers no request; only while it does not.";
     LimitMax = "zonewright_limit_max": "How many hosts, RRsets or changes a limit allows.";
     LimitUsed = "zonewright_limit_used": "How many of a limit were changed within its period.";
     LimitPlanned = "zonewright_limit_planned": "How many of a limit the plan would add.";

@@ -18,13 +18,14 @@ use crate::consensus::{RowStatus, ZoneStatus};
 use crate::diag::{Problem, sanitize};
 use crate::drift::{Drift, StrayedCopy};
 use crate::guard::Breaker;
+use crate::inventory::cms::CmsAction;
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, NoticeCode, Plan, Review};
 use crate::report::copies::SeveralTargets;
 use crate::review;
-use crate::state::ApplySummary;
 use crate::state::served::StatusCounts;
-use crate::state::tallies::{PoolTally, RolloutTally, VoterTally};
+use crate::state::tallies::{ApprovalTally, PoolTally, RolloutTally, VoterTally};
+use crate::state::{ApplySummary, CmsFailure, CmsTally};
 
 use family::MetricFamily;
 
@@ -131,6 +132,32 @@ impl Metrics {
         }
         for (group, count) in &tally.flux {
             self.set(MetricFamily::FluxSubjects, &[("group", group)], *count as f64);
+        }
+    }
+
+    /// Adds what the state says of approvals: how services were asked in all runs, how far tasks are, and who does not answer.
+    pub fn approvals(&mut self, tally: &ApprovalTally) {
+        for CmsTally { service, version, project, kind, action, outcome, count, took, .. } in &tally.calls {
+            let labels = [
+                ("service", tally.label(service)),
+                ("project", project.as_deref().unwrap_or_default()),
+                ("action", action.map_or("", CmsAction::as_str)),
+                ("version", version.as_str()),
+                ("request", kind.as_str()),
+                ("outcome", outcome),
+            ];
+            self.add(MetricFamily::CmsRequests, &labels, *count as f64);
+            self.add(MetricFamily::CmsRequestSeconds, &labels, took.as_secs_f64());
+        }
+        for ((service, standing), count) in &tally.tasks {
+            let labels = [("service", tally.label(service)), ("status", standing.as_str())];
+            self.add(MetricFamily::CmsTasks, &labels, *count as f64);
+        }
+        // Of services with the same URL the one that has not answered for the longest time comes last, and stays.
+        let mut failures: Vec<&CmsFailure> = tally.failures.iter().collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.since));
+        for CmsFailure { service, since, .. } in failures {
+            self.set(MetricFamily::CmsFailing, &[("service", tally.label(service))], seconds(*since));
         }
     }
 

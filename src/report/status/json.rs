@@ -3,12 +3,15 @@
 use serde::Serialize;
 
 use super::MarkedCopy;
+use crate::approval::{Refusal, TaskRow};
+use crate::claim::Subject;
 use crate::document::{object_in_documents, pretty};
+use crate::inventory::value::Time;
 use crate::plan::LimitState;
 use crate::report::applies::ApplyView;
 use crate::rollout::FluxRow;
 use crate::state::tallies::PoolTally;
-use crate::state::{ApplySummary, KnownMarker, StateFacts, Status};
+use crate::state::{ApplySummary, ApprovalFacts, CmsFailure, KnownMarker, StateFacts, Status};
 use crate::target::Marker;
 
 /// What `format` says.
@@ -36,8 +39,56 @@ object_in_documents!(Status, status => {
     "waiting": status.memory.as_ref().map(|memory| &memory.waiting[..]).unwrap_or_default(),
     "in_flux": status.memory.iter().flat_map(|memory| &memory.in_flux).map(FluxView).collect::<Vec<_>>(),
     "left_behind": status.left_behind,
+    ? "approvals": status.memory.as_ref().map(|memory| &memory.approvals).filter(|approvals| !approvals.is_empty()),
     ? "pool": status.pool.as_ref(),
     ? "pools": pools(status),
+});
+
+object_in_documents!(ApprovalFacts, approvals => {
+    "tasks": approvals.tasks.iter().map(TaskView).collect::<Vec<_>>(),
+    "refusals": approvals.refusals.iter().map(RefusalView).collect::<Vec<_>>(),
+    "failures": approvals.failures,
+});
+
+/// A task.
+struct TaskView<'a>(&'a TaskRow);
+
+object_in_documents!(TaskView<'_>, task => {
+    "service": task.0.service,
+    "project": task.0.project,
+    "subject": task.0.subject,
+    "host": task.0.host,
+    "action": task.0.action,
+    "type": task.0.kind,
+    "comment": task.0.comment,
+    "id": task.0.id,
+    "since": task.0.since,
+    "status": task.0.standing(),
+    "message": task.0.said.as_ref().map(|said| &said.message).filter(|message| !message.is_empty()),
+    "said": task.0.said.as_ref().map(|said| said.at),
+    "tried": task.0.tried,
+    "fault": task.0.fault,
+});
+
+/// A host that was rejected, or that went to the end.
+struct RefusalView<'a>(&'a (Subject, Refusal, Option<Time>));
+
+object_in_documents!(RefusalView<'_>, refusal => {
+    "subject": refusal.0.0,
+    "kind": refusal.0.1.kind,
+    "service": Some(&refusal.0.1.service).filter(|service| !service.is_empty()),
+    "message": Some(&refusal.0.1.message).filter(|message| !message.is_empty()),
+    "at": refusal.0.1.at,
+    "until": refusal.0.2,
+});
+
+object_in_documents!(CmsFailure, failure => {
+    "service": failure.service,
+    "fault": failure.kind,
+    "message": failure.message,
+    "since": failure.since,
+    "last": failure.last,
+    "requests": failure.count,
 });
 
 /// A change that has not settled.

@@ -1,5 +1,7 @@
 //! What a state says, as text for people or as JSON; and which markers it took over.
 
+mod approvals;
+
 mod json;
 
 mod pool;

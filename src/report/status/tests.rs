@@ -9,8 +9,8 @@ use crate::report::schema::tests::check_one;
 use crate::state::served::StatusCounts;
 use crate::state::tallies::{PoolTally, ServedTally};
 use crate::state::{
-    Acceptance, ApplyId, ApplySummary, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply, Resumption,
-    SourceStatus, StateFacts, ZoneActionRow,
+    Acceptance, ApplyId, ApplySummary, ApprovalFacts, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply,
+    Resumption, SourceStatus, StateFacts, ZoneActionRow,
 };
 use crate::target::{CopyId, Marker, TargetId};
 
@@ -112,6 +112,7 @@ fn full() -> StateFacts {
         ]),
         waiting: vec![],
         in_flux: vec![],
+        approvals: ApprovalFacts::default(),
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
 }
@@ -232,6 +233,7 @@ fn text_of_little_is_short() {
         markers: KnownMarkers::default(),
         waiting: vec![],
         in_flux: vec![],
+        approvals: ApprovalFacts::default(),
         breakers: vec![],
     };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"

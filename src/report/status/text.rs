@@ -37,6 +37,7 @@ pub fn render(status: &Status, options: &TextOptions) -> String {
         page.unfinished(status, memory);
         page.in_part(status, memory);
         page.in_flux(memory);
+        page.approvals(&memory.approvals);
         page.waiting(memory);
         page.applies(status, memory);
         page.markers(memory);
@@ -206,6 +207,10 @@ impl TextPage<'_> {
             self.line(2, &group.headline());
             let since = group.subjects.iter().map(|waiting| waiting.since).min();
             since.iter().for_each(|since| self.line(4, &format!("the first since {since}")));
+            let group = self.without_told(group, &memory.approvals);
+            if group.subjects.is_empty() {
+                continue;
+            }
             group.lines(|all| self.options.shown(all)).iter().for_each(|line| self.line(4, &sanitize(line)));
             let shown = self.options.shown(group.subjects.len());
             let subjects: Vec<String> = group.subjects[..shown].iter().map(|own| own.subject.to_string()).collect();

@@ -8,7 +8,7 @@ use std::time::Instant;
 use zonewright::change::{BlockCode, ChangeKind, NoticeCode};
 use zonewright::inventory::value::Time;
 use zonewright::pipeline::apply::{PlanToApply, apply};
-use zonewright::pipeline::conduct::ApplyConduct;
+use zonewright::pipeline::conduct::{ApplyConduct, NoLog};
 use zonewright::plan::{Plan, SealedPlan, ZoneSeen};
 
 use super::faults::Faulty;
@@ -127,6 +127,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         ignores_approvals: false,
         auto: false,
         waits: false,
+        log: &NoLog,
     };
     let ran = apply(&given, &conduct, &crate::yard::Silent).expect("settings and a state that can be used");
     let mut causes = stopped(sealed.plan());
