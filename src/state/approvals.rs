@@ -10,6 +10,7 @@ use crate::claim::Subject;
 use crate::cms::task::{TaskStatus, TaskType};
 use crate::diag::Problem;
 use crate::document::words;
+use crate::inventory::approvals::DEFAULT_SERVICE;
 use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::value::Time;
 use crate::rollout::RolloutChoice;
@@ -98,7 +99,8 @@ pub trait ApprovalRegister: Send {
     /// The services that do not answer, sorted by service.
     fn cms_failures(&self) -> Result<Vec<CmsFailure>, Problem>;
 
-    /// What services said of the hosts of an apply before its waves, sorted by host, then by time.
+    /// What services said of the hosts of an apply before its waves, sorted by host, then in the order in which services
+    /// are asked.
     fn approvals_given(&self, apply: ApplyId) -> Result<Vec<ApprovalGiven>, Problem>;
 }
 
@@ -163,7 +165,8 @@ impl<D: SqlDatabase> ApprovalRegister for D {
                 at: row.get(4)?,
             })
         })?;
-        let key = |own: &ApprovalGiven| (own.subject.clone(), own.at, own.service.clone(), own.status);
+        let order = |own: &ApprovalGiven| (own.service == DEFAULT_SERVICE, own.service.clone(), own.at);
+        let key = |own: &ApprovalGiven| (own.subject.clone(), order(own));
         given.sort_by_cached_key(key);
         Ok(given)
     }

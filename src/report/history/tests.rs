@@ -9,8 +9,8 @@ use crate::plan::fixture::subject;
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::{
-    ApplyId, ApplySummary, HistoryAnswer, LeftSubject, LiftedLimit, NewApply, PastApply, Resumption, SentChange,
-    SentFate, SentUpdate,
+    ApplyId, ApplySummary, ApprovalGiven, GivenStatus, HistoryAnswer, LeftSubject, LiftedLimit, NewApply, PastApply,
+    Resumption, SentChange, SentFate, SentUpdate,
 };
 use crate::target::TargetId;
 
@@ -308,6 +308,52 @@ fn no_line_is_wider_than_the_page_and_none_is_a_command() {
     }
     let shown = text(HistoryAnswer::Apply(Box::new(past)));
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n') && shown.contains("\\u{1b}"), "{shown:?}");
+}
+
+/// What a service said of a host.
+fn given(host: u64, service: &str, status: GivenStatus, message: &str) -> ApprovalGiven {
+    let (service, message) = (service.to_owned(), message.to_owned());
+    ApprovalGiven { subject: subject(Some(host)), service, status, message, at: at(1) }
+}
+
+#[test]
+fn what_services_said_before_waves_is_told() {
+    let mut approvals = vec![
+        given(7, "a", GivenStatus::Allowed, ""),
+        given(7, "default", GivenStatus::Allowed, "1 of 2 is busy"),
+        given(8, "a", GivenStatus::Allowed, ""),
+        given(9, "a", GivenStatus::Allowed, ""),
+        given(9, "default", GivenStatus::Allowed, ""),
+        given(70, "a", GivenStatus::Rejected, "it has the last replica"),
+        given(71, "a", GivenStatus::Rejected, ""),
+        given(72, "-", GivenStatus::Ignored, ""),
+    ];
+    let past = PastApply { approvals: approvals.clone(), ..full() };
+    let shown = text(HistoryAnswer::Apply(Box::new(past.clone())));
+    let lines: Vec<&str> = shown.lines().collect();
+    let first = lines.iter().position(|line| line.contains("approved by")).expect("a line");
+    insta::assert_snapshot!(lines[first..first + 5].join("\n"), @r#"
+      approved by `a`: host 8
+      approved by `a`, `default`: hosts 7, 9
+      rejected by `a`: host 71
+      rejected by `a`, which said "it has the last replica": host 70
+      sent without approvals, as `--ignore-cms` says: host 72
+    "#);
+    let of_host = text(HistoryAnswer::Hosts(vec![Inv(7)], vec![past.clone()]));
+    assert!(of_host.contains("  approved by `a`, `default`: hosts 7, 9\n"), "{of_host}");
+    let document = json(&history(HistoryAnswer::Apply(Box::new(past.clone()))));
+    assert_eq!(check_one(SchemaKind::History, document.clone()), "");
+    let told = &document["applies"][0]["approvals"];
+    assert_eq!((&told[1]["service"], &told[1]["message"]), (&"default".into(), &"1 of 2 is busy".into()));
+    assert_eq!(
+        (&told[7]["service"], &told[7]["status"], &told[7]["message"]),
+        (&().into(), &"ignored".into(), &().into())
+    );
+    let without = json(&history(HistoryAnswer::Apply(Box::new(full()))));
+    assert!(without["applies"][0].get("approvals").is_none());
+    approvals.extend((100..140).map(|host| given(host, "a", GivenStatus::Allowed, "")));
+    let many = text(HistoryAnswer::Apply(Box::new(PastApply { approvals, ..full() })));
+    assert!(many.contains("approved by `a`: hosts 8, 100, 101, 102, 103 and 36 more (-v lists all)"), "{many}");
 }
 
 #[test]

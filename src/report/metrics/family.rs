@@ -1,4 +1,5 @@
-//! The metrics that there are, in the order in which they are written. Base units, and no `_total`: all are gauges.
+//! The metrics that there are, in the order in which they are written. Base units, and no `_total`: all are gauges, but
+//! for sums of seconds, which have no type.
 
 /// Declares the families: a variant, its name, and what it says.
 macro_rules! families {
@@ -17,6 +18,11 @@ macro_rules! families {
             /// Its name.
             pub fn name(self) -> &'static str {
                 match self { $(MetricFamily::$variant => $name,)* }
+            }
+
+            /// Its type. Prometheus keeps the ending `_sum` for summaries, and a gauge must not have it.
+            pub fn kind(self) -> &'static str {
+                if self.name().ends_with("_sum") { "untyped" } else { "gauge" }
             }
 
             /// What it says.

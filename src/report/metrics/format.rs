@@ -10,7 +10,7 @@ pub fn render(command: &str, samples: &BTreeMap<MetricFamily, BTreeMap<SampleLab
     let mut out = String::new();
     for (family, samples) in samples {
         let name = family.name();
-        out.push_str(&format!("# HELP {name} {}\n# TYPE {name} gauge\n", family.help()));
+        out.push_str(&format!("# HELP {name} {}\n# TYPE {name} {}\n", family.help(), family.kind()));
         for (labels, value) in samples {
             let labels = labels.iter().map(|(name, value)| format!(",{name}=\"{}\"", escaped(value)));
             out.push_str(&format!("{name}{{command=\"{command}\"{}}} {value}\n", labels.collect::<String>()));

@@ -1,7 +1,7 @@
 //! What a run found and did, as metrics in the text format of Prometheus: for the textfile collector of node_exporter.
 //!
-//! Comes in: a plan, its outcome, what the state says, how long it took. Goes out: one text. Each metric is a gauge of
-//! the run as it ended, none is of single hosts, and what is not known is left out.
+//! Comes in: a plan, its outcome, what the state says, how long it took. Goes out: one text. Each metric is of
+//! the run as it ended, or of the state then; none is of single hosts, and what is not known is left out.
 
 mod family;
 

@@ -1,16 +1,20 @@
 //! A status in both forms.
 
 use super::*;
+use crate::approval::{Refusal, RefusalKind, TaskRow, TaskSaid};
+use crate::claim::Subject;
+use crate::cms::task::{TaskStatus, TaskType};
 use crate::consensus::ZoneStatus;
-use crate::inventory::value::{Duration, Time};
-use crate::plan::{LimitKind, ZoneAction, fixture};
+use crate::inventory::cms::CmsAction;
+use crate::inventory::value::{Duration, Inv, Time};
+use crate::plan::{LimitKind, WaitCode, WaitingSubject, ZoneAction, fixture};
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::state::served::StatusCounts;
 use crate::state::tallies::{PoolTally, ServedTally};
 use crate::state::{
-    Acceptance, ApplyId, ApplySummary, ApprovalFacts, Breaker, KnownMarker, KnownMarkers, LockHolder, NewApply,
-    Resumption, SourceStatus, StateFacts, ZoneActionRow,
+    Acceptance, ApplyId, ApplySummary, ApprovalFacts, Breaker, CmsFailure, KnownMarker, KnownMarkers, LockHolder,
+    NewApply, Resumption, SourceStatus, StateFacts, ZoneActionRow,
 };
 use crate::target::{CopyId, Marker, TargetId};
 
@@ -389,4 +393,157 @@ fn what_is_open_in_pools_is_listed_and_copies_of_a_zone_are_told_apart() {
     assert_eq!(document["pools"][1]["zones_not_served"], 1);
     assert_eq!(document["pools"][1]["lacking"][1]["changes"], 3);
     assert_eq!(document["pools"][2]["zones_failed"], 1);
+}
+
+/// A task of a host at a service, asked for since some moment.
+fn task(host: u64, service: &str, said: Option<(TaskStatus, &str)>) -> TaskRow {
+    TaskRow {
+        id: format!("fleet-dns.5f.{host}"),
+        service: service.to_owned(),
+        project: "search".to_owned(),
+        subject: Subject::Host(Inv(host)),
+        host: format!("h{host}.example.net"),
+        action: CmsAction::TemporaryUnreachable,
+        kind: TaskType::Automated,
+        comment: "AAAA replaced".to_owned(),
+        group: "fleet-dns.5f.1".to_owned(),
+        since: at(0),
+        tried: said.map(|_| at(60)),
+        said: said.map(|(status, message)| TaskSaid { status, message: message.to_owned(), at: at(60) }),
+        fault: None,
+        is_used: false,
+        is_ended: false,
+    }
+}
+
+/// A state with something of each kind of approvals; these hosts are not through at `search-cms`.
+fn with_approvals(open: impl Iterator<Item = u64>) -> StateFacts {
+    let moving = Some((TaskStatus::InProcess, "2 shards are moving"));
+    let mut tasks = vec![task(1, "default", Some((TaskStatus::Ok, ""))), task(2, "web-cms", None)];
+    tasks.extend(open.map(|host| task(host, "search-cms", moving)));
+    tasks
+        .push(TaskRow { fault: Some("it did not answer within 10 s\u{1b}[31m".into()), ..task(90, "web-cms", moving) });
+    tasks.push(TaskRow { is_ended: true, ..task(91, "search-cms", moving) });
+    let refusal = |kind, service: &str, message: &str| {
+        let change = "[]".to_owned();
+        Refusal { kind, at: at(30), service: service.to_owned(), message: message.to_owned(), change }
+    };
+    let rejected = refusal(RefusalKind::Rejected, "search-cms", "it has the last replica");
+    let refusals = vec![
+        (Subject::Host(Inv(91)), rejected, Some(at(3630))),
+        (Subject::Host(Inv(92)), refusal(RefusalKind::GaveUp, "", ""), None),
+    ];
+    let failures = vec![CmsFailure {
+        service: "web-cms".into(),
+        kind: "late".into(),
+        message: "`cms.example.net` did not answer within 10 s".into(),
+        since: at(10),
+        last: at(60),
+        count: 7,
+    }];
+    let waiting = [1, 2, 3, 91, 93].map(|host| WaitingSubject {
+        code: if host == 1 { WaitCode::Budget } else { WaitCode::Approval },
+        message: if host == 93 { "its services have not been asked yet" } else { "told elsewhere" }.into(),
+        project: "search".into(),
+        since: at(0),
+        subject: Subject::Host(Inv(host)),
+        until: None,
+    });
+    let approvals = ApprovalFacts { tasks, refusals, failures };
+    StateFacts { waiting: waiting.into(), approvals, applies: vec![], unfinished: vec![], breakers: vec![], ..full() }
+}
+
+/// The lines of a text below some headings.
+fn below(text: &str, headings: [&str; 2]) -> String {
+    let parts = text.split("\n\n").filter(|part| headings.iter().any(|heading| part.starts_with(heading)));
+    parts.collect::<Vec<_>>().join("\n\n")
+}
+
+#[test]
+fn approvals_are_told_by_service_and_each_host_once() {
+    let shown = text(&status(None, Some(with_approvals(3..5))));
+    insta::assert_snapshot!(below(&shown, ["Approvals", "Waiting"]), @r"
+    Approvals
+      `default`: 1 task, 1 ok
+      `search-cms`: 3 tasks, 2 in process, 1 to be deleted
+      `web-cms`: 2 tasks, 2 not answered
+      2 hosts: `search-cms` does not allow it yet, asked since 2026-11-20T02:00:00Z:
+        2 shards are moving
+        host:3, host:4
+      1 host: `web-cms` has not answered yet, asked since 2026-11-20T02:00:00Z
+        host:2
+      1 host: `web-cms` gives no answer, asked since 2026-11-20T02:00:00Z: it did
+        not answer within 10 s\u{1b}[31m
+        host:90
+      1 host: `search-cms` rejected it at 2026-11-20T02:00:30Z, asked again from
+        2026-11-20T03:00:30Z on: it has the last replica
+        host:91
+      1 host: asked for too long until 2026-11-20T02:00:30Z: all others are asked
+        for first
+        host:92
+      `web-cms` does not answer since 2026-11-20T02:00:10Z, 7 requests:
+        `cms.example.net` did not answer within 10 s
+        hint: `zonewright cms check web-cms` finds out what is wrong
+
+    Waiting for a later wave
+      budget, 1 host: as many of their group may be unreachable as its budget allows
+        the first since 2026-11-20T02:00:00Z
+        told elsewhere
+        host:1
+      approval, 4 hosts: their cluster-management services have not let them through
+        the first since 2026-11-20T02:00:00Z
+        3 of them are under Approvals, with what services said
+        its services have not been asked yet
+        host:93
+      hint: these times are of the last apply that looked; a new apply looks again
+    Applies: none yet
+    ");
+    let hosts = |text: &str| text.split([' ', ',', '\n']).filter(|word| *word == "host:91").count();
+    assert_eq!(hosts(&shown), 1, "a host is told once: {shown}");
+    let nothing = text(&status(None, Some(StateFacts { approvals: ApprovalFacts::default(), ..with_approvals(3..5) })));
+    assert!(!nothing.contains("Approvals") && nothing.contains("told elsewhere"), "{nothing}");
+}
+
+#[test]
+fn long_lists_of_approvals_are_cut_unless_somebody_asks_for_all() {
+    let status = status(None, Some(with_approvals(3..40)));
+    let shown = text(&status);
+    assert!(shown.contains("  37 hosts: `search-cms` does not allow it yet"), "{shown}");
+    assert!(shown.contains("    host:3, host:4, host:5, host:6, host:7 and 32 more (-v lists all)\n"), "{shown}");
+    assert!(shown.lines().all(|line| line.len() <= 80) && !shown.contains('\u{1b}'), "{shown}");
+    let verbose = TextOptions { verbose: true, ..TextOptions::default() };
+    let whole = super::status(&status, ReportFormat::Text, &verbose);
+    assert!(whole.contains("host:39") && !whole.contains("-v lists all"), "{whole}");
+}
+
+#[test]
+fn approvals_are_in_the_document_and_fit_its_schema() {
+    let whole = |memory| json::render(&status(None, Some(memory)));
+    let document: serde_json::Value = serde_json::from_str(&whole(with_approvals(3..5))).unwrap();
+    assert_eq!(check_one(SchemaKind::Status, document.clone()), "");
+    let approvals = &document["approvals"];
+    assert_eq!(approvals["tasks"].as_array().unwrap().len(), 6);
+    let task = |place: usize| &approvals["tasks"][place];
+    assert_eq!(
+        (&task(0)["status"], &task(0)["message"], &task(0)["service"]),
+        (&"ok".into(), &().into(), &"default".into())
+    );
+    assert_eq!(
+        (&task(1)["status"], &task(1)["said"], &task(1)["subject"]),
+        (&"not-answered".into(), &().into(), &"host:2".into())
+    );
+    assert_eq!((&task(2)["status"], &task(2)["message"]), (&"in-process".into(), &"2 shards are moving".into()));
+    assert_eq!((&task(4)["status"], &task(5)["status"]), (&"not-answered".into(), &"to-be-deleted".into()));
+    assert_eq!(
+        (&approvals["refusals"][0]["service"], &approvals["refusals"][1]["kind"]),
+        (&"search-cms".into(), &"gave-up".into())
+    );
+    assert_eq!(
+        (&approvals["failures"][0]["fault"], &approvals["failures"][0]["requests"]),
+        (&"late".into(), &7.into())
+    );
+    let without = StateFacts { approvals: ApprovalFacts::default(), ..with_approvals(3..5) };
+    let document: serde_json::Value = serde_json::from_str(&whole(without)).unwrap();
+    assert!(document.get("approvals").is_none());
+    assert_eq!(check_one(SchemaKind::Status, document), "");
 }

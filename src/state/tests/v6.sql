@@ -3,6 +3,7 @@ DROP TABLE cms_tasks;
 DROP TABLE cms_refusals;
 DROP TABLE cms_calls;
 DROP TABLE cms_failures;
+DROP TABLE cms_given;
 DROP TABLE gates_asked;
 DROP TABLE flux_updates;
 DROP TABLE flux_zones;
