@@ -26,7 +26,7 @@ pub fn unapproved(memory: &ApprovalMemory, ask: &HostAsk, now: Time, is_rejected
 
 /// What a task waits for.
 pub fn waits(row: &TaskRow) -> String {
-    let TaskRow { service, since, .. } = row;
+    let (service, since) = (&row.service, row.since.to_second());
     if let Some(fault) = &row.fault {
         return format!("`{service}` gives no answer, asked since {since}: {fault}");
     }

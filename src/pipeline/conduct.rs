@@ -9,7 +9,7 @@ use crate::approval::CmsCall;
 use crate::guard::Allowance;
 use crate::inventory::value::{self, Time};
 
-/// Is told what a run does, while it goes on.
+/// Gets what a run does, while it goes on.
 pub trait RunLog: fmt::Debug + Sync {
     /// Requests to cluster-management services have ended, in this order.
     fn asked(&self, calls: &[CmsCall]);
@@ -55,7 +55,7 @@ pub struct ApplyConduct<'a> {
     pub ignores_approvals: bool,
     /// Whether name servers are waited for.
     pub waits: bool,
-    /// Who is told what the run does.
+    /// Gets what the run does.
     pub log: &'a dyn RunLog,
 }
 

@@ -82,7 +82,7 @@ pub struct ApprovalGiven {
     pub at: Time,
 }
 
-/// What stands in the place of a service of hosts that went without an approval.
+/// The name that takes the place of a service of hosts that went without an approval.
 pub const NO_SERVICE: &str = "-";
 
 /// What is kept of approvals. What a method wrote is durable when it returns.

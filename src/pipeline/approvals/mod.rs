@@ -73,7 +73,7 @@ pub struct Approver<'a> {
     pub random: &'a (dyn Fn() -> String + Sync),
     /// Whether hosts that a person named go without approvals.
     pub ignores: bool,
-    /// Who is told of the requests.
+    /// Gets the requests as they end.
     pub log: &'a dyn RunLog,
 }
 
@@ -224,7 +224,7 @@ impl Approver<'_> {
         self.run_pass(&mut pass, state)
     }
 
-    /// Sends all that a pass asks for, keeps what each answer says, and tells of the requests.
+    /// Sends all that a pass asks for, keeps what each answer says, and reports the requests.
     fn run_pass(&self, pass: &mut ApprovalPass<'_>, state: &mut dyn State) -> Result<(), Problem> {
         run_pass_logged(self.desk, pass, state, self.log)
     }
@@ -239,7 +239,7 @@ pub fn run_pass(
     run_pass_logged(desk, pass, state, &NoLog)
 }
 
-/// The same, and tells of the requests, also of those that the state cannot keep.
+/// The same, and reports the requests, also those that the state cannot keep.
 fn run_pass_logged(
     desk: &dyn CmsDesk,
     pass: &mut ApprovalPass<'_>,

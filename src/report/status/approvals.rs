@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::approval::outlook::waits;
 use crate::approval::{RefusalKind, TaskStanding};
 use crate::claim::Subject;
+use crate::inventory::value::Time;
 use crate::plan::WaitCode;
 use crate::report::gather::gather;
 use crate::report::page::TextPage;
@@ -29,6 +30,7 @@ impl TextPage<'_> {
         self.held(&rejected(approvals));
         for CmsFailure { service, message, since, count, .. } in &approvals.failures {
             let requests = counted(*count as usize, "request");
+            let since = since.to_second();
             self.line(2, &format!("`{service}` does not answer since {since}, {requests}: {message}"));
             self.line(4, &format!("hint: `zonewright cms check {service}` finds out what is wrong"));
         }
@@ -91,12 +93,13 @@ impl TextPage<'_> {
 fn rejected(approvals: &ApprovalFacts) -> Vec<HeldHost<'_>> {
     let held = approvals.refusals.iter().filter_map(|(subject, refusal, until)| {
         let said = if refusal.message.is_empty() { String::new() } else { format!(": {}", refusal.message) };
-        let why = match (refusal.kind, until) {
+        let at = refusal.at.to_second();
+        let why = match (refusal.kind, until.map(Time::from_second)) {
             (RefusalKind::Rejected, Some(until)) => {
-                format!("`{}` rejected it at {}, asked again from {until} on{said}", refusal.service, refusal.at)
+                format!("`{}` rejected it at {at}, asked again from {until} on{said}", refusal.service)
             }
             (RefusalKind::GaveUp, _) => {
-                format!("asked for too long until {}: all others are asked for first", refusal.at)
+                format!("asked for too long until {at}: all others are asked for first")
             }
             (RefusalKind::Rejected, None) => return None,
         };

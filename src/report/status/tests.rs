@@ -499,7 +499,7 @@ fn approvals_are_told_by_service_and_each_host_once() {
     Applies: none yet
     ");
     let hosts = |text: &str| text.split([' ', ',', '\n']).filter(|word| *word == "host:91").count();
-    assert_eq!(hosts(&shown), 1, "a host is told once: {shown}");
+    assert_eq!(hosts(&shown), 1, "a host is printed once: {shown}");
     let nothing = text(&status(None, Some(StateFacts { approvals: ApprovalFacts::default(), ..with_approvals(3..5) })));
     assert!(!nothing.contains("Approvals") && nothing.contains("told elsewhere"), "{nothing}");
 }
