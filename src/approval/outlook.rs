@@ -18,7 +18,7 @@ pub fn unapproved(memory: &ApprovalMemory, ask: &HostAsk, now: Time, is_rejected
             return UnapprovedHost { message, until, is_rejected };
         }
     }
-    let mut open: Vec<&TaskRow> = memory.of(&ask.subject).filter(|row| !row.is_ok() && !row.is_ended).collect();
+    let mut open: Vec<&TaskRow> = memory.of(&ask.subject).filter(|row| row.is_open()).collect();
     open.sort_unstable_by(|one, other| one.service.cmp(&other.service));
     let message = open.first().map_or_else(|| "its services have not been asked yet".to_owned(), |row| waits(row));
     UnapprovedHost { message, until: None, is_rejected: false }

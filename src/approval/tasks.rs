@@ -87,6 +87,11 @@ impl TaskRow {
         }
     }
 
+    /// Whether it keeps its host back: also where its service let the host through, and then gave no answer.
+    pub fn is_open(&self) -> bool {
+        matches!(self.standing(), TaskStanding::InProcess | TaskStanding::NotAnswered)
+    }
+
     /// Whether it is at the service that is built in: this state alone knows it.
     pub fn is_built_in(&self) -> bool {
         self.service == DEFAULT_SERVICE

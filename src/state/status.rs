@@ -8,7 +8,7 @@ use super::{
     ZoneActionRow, ZonePublication,
 };
 use crate::approval::queue::holds_until;
-use crate::approval::{Refusal, RefusalKind, TaskRow, TaskStanding};
+use crate::approval::{Refusal, RefusalKind, TaskRow};
 use crate::claim::Subject;
 use crate::consensus::VoterId;
 use crate::diag::Problem;
@@ -124,8 +124,7 @@ impl ApprovalFacts {
 
     /// The hosts that are asked for and not through, each with the first task that keeps it back.
     pub fn open(&self) -> Vec<&TaskRow> {
-        let is_open = |row: &&TaskRow| matches!(row.standing(), TaskStanding::InProcess | TaskStanding::NotAnswered);
-        let mut open: Vec<&TaskRow> = self.tasks.iter().filter(is_open).collect();
+        let mut open: Vec<&TaskRow> = self.tasks.iter().filter(|row| row.is_open()).collect();
         open.dedup_by_key(|row| &row.subject);
         open
     }
