@@ -151,8 +151,7 @@ impl Approver<'_> {
     }
 
     /// Asks services for the hosts of a plan; `open` are its open units, `order` those of them that will go in the order of waves, and
-    /// `limits` says for how many hosts
-    /// of a project services are asked at a time, where that is limited.
+    /// `limits` says for how many hosts of a project services are asked at a time, where that is limited.
     ///
     /// Errors: the state cannot be read or written.
     pub fn ask<'t>(
