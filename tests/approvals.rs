@@ -6,7 +6,8 @@ mod copy;
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -213,6 +214,52 @@ fn so_many_hosts_are_let_through_at_a_time_in_their_order_also_after_a_restart()
     let listed: Vec<String> = client.list().expect("an answer").into_iter().map(|task| task.id).collect();
     assert_eq!(listed, [tasks[1].id.clone(), tasks[2].id.clone()]);
     assert_eq!(client.poll(&tasks[1].id, "other.example.net").unwrap_err().kind, CmsFaultKind::WrongHosts);
+}
+
+/// Sends a signal to a process.
+fn signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+}
+
+#[test]
+fn connections_that_come_at_once_and_are_kept_all_get_their_answers() {
+    let approvals = Approvals::start(&[]);
+    let address = approvals.url.strip_prefix("http://").expect("a URL");
+    // All of them wait for it together.
+    signal(&approvals.child, "-STOP");
+    let clients: Vec<TcpStream> = (0..32)
+        .map(|number| {
+            let mut client = TcpStream::connect(address).expect("it listens");
+            client.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
+            write!(client, "GET /tasks/{number} HTTP/1.1\r\nHost: a\r\n\r\n").expect("a client that is connected");
+            client
+        })
+        .collect();
+    signal(&approvals.child, "-CONT");
+    for mut client in &clients {
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).expect("an answer");
+        assert_eq!(&answer, b"HTTP/1.1 404");
+    }
+}
+
+#[test]
+fn what_is_no_request_is_refused_and_ends_the_connection() {
+    let approvals = Approvals::start(&[]);
+    let address = approvals.url.strip_prefix("http://").expect("a URL");
+    let answer = |request: &str| {
+        let mut client = TcpStream::connect(address).expect("it listens");
+        client.write_all(request.as_bytes()).expect("a client that is connected");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("it ends the connection");
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(answer("hello\r\n\r\n"), "400");
+    assert_eq!(answer("POST /tasks/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"), "411");
+    assert_eq!(answer("POST /tasks/ HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n"), "413");
+    assert_eq!(answer("GET /tasks/ HTTP/1.1\r\nConnection: close\r\n\r\n"), "200");
+    assert_eq!(answer("GET /tasks/ HTTP/1.0\r\n\r\n"), "200");
 }
 
 #[test]

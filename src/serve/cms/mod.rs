@@ -11,7 +11,7 @@
 //! | `desk` | one request to its answer |
 //! | `listen` | the socket and its threads |
 //!
-//! `tiny_http` reads requests and writes answers: blocking, without an async runtime.
+//! It reads requests and writes answers by itself: blocking, with a thread for each connection.
 
 mod desk;
 
