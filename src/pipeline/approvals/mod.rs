@@ -144,7 +144,13 @@ impl Approver<'_> {
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
         let too_long = asked_too_long(pass.memory(), &give_up, now);
         pass.give_up(&too_long);
-        let past = pass.memory().refusals.keys().filter(|subject| !changed.contains(*subject) && is_seen(subject, ""));
+        // A refusal does not say of which project its host is.
+        let is_whole = self.projects.keys().all(|project| covered.contains(project));
+        let is_past = |subject: &&Subject| {
+            let is_seen = is_whole || named.contains(*subject);
+            is_seen && !changed.contains(*subject) && !blocked.contains(&Some((*subject).clone()))
+        };
+        let past = pass.memory().refusals.keys().filter(is_past);
         let past: BTreeSet<Subject> = past.cloned().collect();
         pass.forgive(&past);
         self.run_pass(&mut pass, state)
