@@ -44,6 +44,7 @@ mod apply_signals;
 mod apply_stale;
 mod apply_swallowed;
 mod apply_undo;
+mod approvals;
 mod axfr;
 mod bind;
 mod cached;
