@@ -372,8 +372,7 @@ fn every_file_of_the_sources_belongs_to_a_room() {
 #[test]
 fn a_library_for_one_purpose_is_named_in_one_folder() {
     // The reference service of approvals keeps tasks of its own, not a state.
-    let folders: [(&str, &[&str]); 3] =
-        [("rusqlite::", &["state/sqlite", "serve/cms"]), ("ureq::", &["http"]), ("tiny_http::", &["serve/cms"])];
+    let folders: [(&str, &[&str]); 2] = [("rusqlite::", &["state/sqlite", "serve/cms"]), ("ureq::", &["http"])];
     for (library, folders) in folders {
         let names = |file: &&PathBuf| {
             let module = module(file.strip_prefix(root()).expect("below src"));
