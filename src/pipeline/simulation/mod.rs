@@ -7,6 +7,8 @@
 //!
 //! `SIMULATION_SEEDS=N cargo test --lib simulation` runs so many seeds, from `SIMULATION_FROM` on.
 
+mod approvals;
+
 mod check;
 
 mod fleet;

@@ -151,6 +151,19 @@ pub trait RunPoints: Sync {
         true
     }
 
+    /// What is kept of approvals in place of what was to be kept; none where that is.
+    fn approval_news(&self, _: &ApprovalNews) -> Option<ApprovalNews> {
+        None
+    }
+
+    /// Something of approvals is on disk.
+    fn note_approvals(&self, _: &ApprovalNews) {}
+
+    /// Whether it is forgotten what is in flux.
+    fn forgets_flux(&self) -> bool {
+        false
+    }
+
     /// Whether it is remembered what SRV listed until lately.
     fn remembers_listed(&self) -> bool {
         true
@@ -338,8 +351,14 @@ impl<S: RunPoints> ApprovalRegister for Book<'_, S> {
         fn approvals_given(apply: ApplyId) -> Vec<ApprovalGiven>;
     }
 
-    write! {
-        fn keep_approvals(news: &ApprovalNews) -> ();
+    fn keep_approvals(&mut self, news: &ApprovalNews) -> Result<(), Problem> {
+        self.stage.point(self.run, "before keep_approvals");
+        let others = self.stage.approval_news(news);
+        let news = others.as_ref().unwrap_or(news);
+        self.state.keep_approvals(news)?;
+        self.stage.note_approvals(news);
+        self.stage.point(self.run, "after keep_approvals");
+        Ok(())
     }
 }
 
@@ -356,6 +375,9 @@ impl<S: RunPoints> WaitList for Book<'_, S> {
 impl<S: RunPoints> RolloutRegister for Book<'_, S> {
     fn rollouts(&self) -> Result<RolloutMemory, Problem> {
         let mut memory = self.state.rollouts()?;
+        if self.stage.forgets_flux() {
+            memory.flux.clear();
+        }
         if !self.stage.remembers_overlaps() {
             memory.flux.iter_mut().for_each(|row| row.wanted = None);
         }

@@ -1,0 +1,299 @@
+//! The way to services: replies come in any order, late or not at all, and what is switched off is switched off here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::services::{LastAnswer, knows};
+use super::stage::{Cast, Stage, Weakness};
+use crate::approval::pass::CmsContent;
+use crate::approval::{CmsReply, CmsRequest, CmsRequestKind};
+use crate::cms::task::{TaskAnswer, TaskStatus};
+use crate::cms::{CmsFault, CmsFaultKind};
+use crate::diag::Problem;
+use crate::inventory::cms::CmsAction;
+use crate::pipeline::approvals::desk::{CmsDesk, CmsLine};
+
+/// An answer, or why there is none.
+type Answered = Result<CmsContent, CmsFault>;
+
+/// What is told of requests while something is switched off.
+#[derive(Default)]
+pub struct Pretence {
+    /// The tasks that a service allowed once.
+    allowed: BTreeSet<String>,
+    /// The true ids of foreign tasks, by those that were told.
+    foreign: BTreeMap<String, String>,
+}
+
+/// The services of a story.
+pub struct StoryDesk<'s> {
+    /// The stage.
+    pub stage: &'s Stage,
+    /// What is pretended.
+    pub pretence: &'s Mutex<Pretence>,
+}
+
+impl CmsDesk for StoryDesk<'_> {
+    fn open(&self, pass: &mut dyn FnMut(&mut dyn CmsLine) -> Result<(), Problem>) -> Result<(), Problem> {
+        let left = {
+            let mut cast = self.stage.cast();
+            // Once in a while the time of a pass is over soon.
+            if cast.one_of(6) { cast.dice.below(5) } else { usize::MAX }
+        };
+        pass(&mut StoryLine { desk: self, open: Vec::new(), left })
+    }
+}
+
+/// A line to all services.
+struct StoryLine<'d, 's> {
+    /// The services.
+    desk: &'d StoryDesk<'s>,
+    /// What was sent and has no reply.
+    open: Vec<CmsRequest>,
+    /// How many more requests are sent before the time is over.
+    left: usize,
+}
+
+impl CmsLine for StoryLine<'_, '_> {
+    fn room(&self, _: &str) -> usize {
+        self.left.min(1 + self.desk.stage.below(4))
+    }
+
+    fn send(&mut self, request: CmsRequest) {
+        self.desk.stage.death_point("before a request");
+        self.left = self.left.saturating_sub(1);
+        self.open.push(request);
+    }
+
+    fn receive(&mut self) -> Vec<CmsReply> {
+        let mut replies = Vec::new();
+        if self.open.is_empty() {
+            return replies;
+        }
+        for _ in 0..=self.desk.stage.below(self.open.len()) {
+            let place = self.desk.stage.below(self.open.len());
+            let request = self.open.swap_remove(place);
+            let content = self.desk.answer(&request);
+            self.desk.stage.death_point("after a request");
+            replies.push(CmsReply { request, content, took: Duration::ZERO });
+        }
+        replies
+    }
+}
+
+impl Drop for StoryLine<'_, '_> {
+    fn drop(&mut self) {
+        // The run died: what it sent may arrive.
+        for request in self.open.drain(..) {
+            let mut cast = self.desk.stage.cast();
+            if cast.dice.below(2) == 0 {
+                serve(&mut cast, &request.service, &request.kind);
+            }
+        }
+    }
+}
+
+impl StoryDesk<'_> {
+    /// Asks a service; gives what arrives, or what is pretended.
+    fn answer(&self, request: &CmsRequest) -> Answered {
+        let CmsRequest { service, kind } = request;
+        let weakness = self.stage.weakness;
+        let mut pretence = self.pretence.lock().unwrap();
+        match (weakness, kind) {
+            (Weakness::NoSecondPoll, CmsRequestKind::Poll(id, _)) if pretence.allowed.contains(id) => {
+                return Ok(CmsContent::Task(Some(TaskAnswer { status: TaskStatus::Ok, message: String::new() })));
+            }
+            (Weakness::NoCollection, CmsRequestKind::List) => return Err(no_answer()),
+            (Weakness::CollectsForeign, CmsRequestKind::Delete(id)) => {
+                let id = pretence.foreign.get(id).unwrap_or(id).clone();
+                return self.ask(service, &CmsRequestKind::Delete(id));
+            }
+            _ => {}
+        }
+        let answered = self.ask(service, kind);
+        match (weakness, kind, answered) {
+            (Weakness::NoSecondPoll, CmsRequestKind::Create(task), answered) => {
+                if is_ok(&answered) {
+                    pretence.allowed.insert(task.id.clone());
+                }
+                answered
+            }
+            (Weakness::AskedAtOnce, CmsRequestKind::Create(_), Ok(CmsContent::Task(Some(answer)))) => {
+                Ok(CmsContent::Task(Some(TaskAnswer { status: TaskStatus::Ok, ..answer })))
+            }
+            (Weakness::CollectsForeign, CmsRequestKind::List, Ok(CmsContent::Tasks(mut tasks))) => {
+                let prefix = format!("us.{}.", self.stage.cast().state_id);
+                for task in tasks.iter_mut().filter(|task| task.id.starts_with("us.") && !task.id.starts_with(&prefix))
+                {
+                    let told = format!("{prefix}{}", task.id);
+                    pretence.foreign.insert(told.clone(), std::mem::replace(&mut task.id, told));
+                }
+                Ok(CmsContent::Tasks(tasks))
+            }
+            (Weakness::DeleteForgotten, CmsRequestKind::Delete(_), Err(_)) => Ok(CmsContent::Gone),
+            (_, _, answered) => answered,
+        }
+    }
+
+    /// Asks a service; gives what arrives.
+    fn ask(&self, service: &str, kind: &CmsRequestKind) -> Answered {
+        let mut cast = self.stage.cast();
+        let cast = &mut *cast;
+        if cast.is_older {
+            cast.fault(format!("`{service}` is asked by a run whose state is of an earlier time"));
+        }
+        let faulty = if cast.is_calm { usize::MAX } else { cast.dice.below(40) };
+        let own = cast.services.get_mut(service).expect("only services of the settings are asked");
+        let answered = match faulty {
+            // It does nothing.
+            0 | 1 => Err(no_answer()),
+            // It does it, and the answer is lost.
+            2 | 3 => {
+                serve(cast, service, kind);
+                Err(no_answer())
+            }
+            // It does it later.
+            4 => {
+                own.underway.push(kind.clone());
+                Err(no_answer())
+            }
+            // It does not know the task any longer.
+            5 => {
+                if let CmsRequestKind::Poll(id, _) = kind {
+                    own.forget(id);
+                }
+                Ok(serve(cast, service, kind))
+            }
+            // Its list lags.
+            6 | 7 if *kind == CmsRequestKind::List => Ok(CmsContent::Tasks(own.older_list.clone())),
+            // It brings back what was deleted.
+            8 => {
+                let answered = Ok(serve(cast, service, kind));
+                let own = cast.services.get_mut(service).expect("it was there");
+                if let (CmsRequestKind::Delete(id), Some((last, task))) = (kind, own.deleted.last().cloned())
+                    && last == *id
+                {
+                    own.tasks.insert(last, task);
+                }
+                answered
+            }
+            _ => Ok(serve(cast, service, kind)),
+        };
+        note(cast, service, kind, &answered);
+        if cast.history.is_some() {
+            let line = words(cast, service, kind, &answered);
+            cast.tell(|| line);
+        }
+        answered
+    }
+}
+
+/// A service does what it is asked.
+pub fn serve(cast: &mut Cast, service: &str, kind: &CmsRequestKind) -> CmsContent {
+    let (is_calm, state_id) = (cast.is_calm, cast.state_id.clone());
+    let prefix = format!("us.{state_id}.");
+    let mut faults = Vec::new();
+    let own = cast.services.get_mut(service).expect("only services of the settings are asked");
+    let said = |status: TaskStatus| TaskAnswer { status, message: String::new() };
+    let content = match kind {
+        CmsRequestKind::Create(task) => {
+            let host = own.seen.entry(task.id.clone()).or_insert_with(|| task.host().to_owned());
+            if *host != task.host() {
+                faults.push(format!("`{service}` sees the hosts {host} and {} under one id", task.host()));
+            }
+            let is_word = |word: bool| if word { "knows" } else { "does not know" };
+            let fits = knows(own.version, task.action);
+            let is_newest = task.action != CmsAction::Reboot || !knows(own.version, NEWEST);
+            if !fits || !is_newest {
+                let action = task.action;
+                faults.push(format!(
+                    "`{service}` is asked for `{action}`, which it {} by {}",
+                    is_word(fits),
+                    own.version
+                ));
+            }
+            if !cast.rows.contains(&task.id) {
+                faults.push(format!("`{service}` is asked for {}, and the state has no such task", task.host()));
+            }
+            own.create(task);
+            let status = own.judge(&task.id, (&mut cast.dice, is_calm), |id| id.starts_with(&prefix));
+            CmsContent::Task(status.map(said))
+        }
+        CmsRequestKind::Poll(id, _) => {
+            let status = own.judge(id, (&mut cast.dice, is_calm), |id| id.starts_with(&prefix));
+            CmsContent::Task(status.map(said))
+        }
+        CmsRequestKind::List => CmsContent::Tasks(own.list()),
+        CmsRequestKind::Delete(id) => {
+            if !id.starts_with(&prefix) && !id.starts_with("us.dry.") {
+                faults.push(format!("the task `{id}` of another state is deleted at `{service}`"));
+            }
+            own.forget(id);
+            CmsContent::Gone
+        }
+    };
+    faults.into_iter().for_each(|fault| cast.fault(fault));
+    content
+}
+
+/// The word that services know which need no other one for it.
+const NEWEST: CmsAction = CmsAction::TemporaryUnreachable;
+
+/// A service notes what it was asked, and what of its answer arrives.
+fn note(cast: &mut Cast, service: &str, kind: &CmsRequestKind, answered: &Answered) {
+    let run = cast.run;
+    let said = match answered {
+        Ok(CmsContent::Task(Some(answer))) => Some(answer.status),
+        Ok(CmsContent::Task(None) | CmsContent::Tasks(_) | CmsContent::Gone) | Err(_) => None,
+    };
+    match (kind, answered) {
+        (CmsRequestKind::Delete(id), Ok(_)) | (CmsRequestKind::Poll(id, _), Ok(CmsContent::Task(None))) => {
+            cast.gone.insert(id.clone());
+        }
+        (CmsRequestKind::List, Ok(CmsContent::Tasks(tasks))) => {
+            let listed: BTreeSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+            let own = &cast.services[service];
+            let unlisted = cast.rows.iter().filter(|id| !listed.contains(id.as_str()) && own.seen.contains_key(*id));
+            let unlisted: Vec<String> = unlisted.cloned().collect();
+            cast.gone.extend(unlisted);
+        }
+        _ => {}
+    }
+    let about = match kind {
+        CmsRequestKind::Create(task) => Some((task.host().to_owned(), false)),
+        CmsRequestKind::Poll(_, host) => Some((host.clone(), true)),
+        CmsRequestKind::List | CmsRequestKind::Delete(_) => None,
+    };
+    if let Some(((host, is_poll), own)) = about.zip(cast.services.get_mut(service)) {
+        own.last.insert(host, LastAnswer { run, is_poll, said });
+    }
+}
+
+/// Whether an answer allows.
+fn is_ok(answered: &Answered) -> bool {
+    matches!(answered, Ok(CmsContent::Task(Some(answer))) if answer.status == TaskStatus::Ok)
+}
+
+/// That no answer came.
+fn no_answer() -> CmsFault {
+    CmsFault::new(CmsFaultKind::Late, "no answer")
+}
+
+/// A request and what arrived, in words.
+fn words(cast: &Cast, service: &str, kind: &CmsRequestKind, answered: &Answered) -> String {
+    let what = match kind {
+        CmsRequestKind::Create(task) => format!("create {} {} {}", cast.short(&task.id), task.host(), task.action),
+        CmsRequestKind::Poll(id, host) => format!("poll {} {host}", cast.short(id)),
+        CmsRequestKind::List => "list".to_owned(),
+        CmsRequestKind::Delete(id) => format!("delete {}", cast.short(id)),
+    };
+    let said = match answered {
+        Ok(CmsContent::Task(Some(answer))) => answer.status.to_string(),
+        Ok(CmsContent::Task(None)) => "unknown".to_owned(),
+        Ok(CmsContent::Tasks(tasks)) => tasks.iter().map(|task| cast.short(&task.id)).collect::<Vec<_>>().join(" "),
+        Ok(CmsContent::Gone) => "gone".to_owned(),
+        Err(_) => "no answer".to_owned(),
+    };
+    format!("  {service}: {what} -> {said}")
+}
