@@ -8,7 +8,7 @@ use super::services::{LastAnswer, knows};
 use super::stage::{Cast, Stage, Weakness};
 use crate::approval::pass::CmsContent;
 use crate::approval::{CmsReply, CmsRequest, CmsRequestKind};
-use crate::cms::task::{TaskAnswer, TaskStatus};
+use crate::cms::task::{CmsTask, TaskAnswer, TaskStatus};
 use crate::cms::{CmsFault, CmsFaultKind};
 use crate::diag::Problem;
 use crate::inventory::cms::CmsAction;
@@ -63,6 +63,9 @@ impl CmsLine for StoryLine<'_, '_> {
     fn send(&mut self, request: CmsRequest) {
         self.desk.stage.death_point("before a request");
         self.left = self.left.saturating_sub(1);
+        if let CmsRequestKind::Create(task) = &request.kind {
+            see_request(&mut self.desk.stage.cast(), &request.service, task);
+        }
         self.open.push(request);
     }
 
@@ -202,20 +205,6 @@ pub fn serve(cast: &mut Cast, service: &str, kind: &CmsRequestKind) -> CmsConten
             if *host != task.host() {
                 faults.push(format!("`{service}` sees the hosts {host} and {} under one id", task.host()));
             }
-            let is_word = |word: bool| if word { "knows" } else { "does not know" };
-            let fits = knows(own.version, task.action);
-            let is_newest = task.action != CmsAction::Reboot || !knows(own.version, NEWEST);
-            if !fits || !is_newest {
-                let action = task.action;
-                faults.push(format!(
-                    "`{service}` is asked for `{action}`, which it {} by {}",
-                    is_word(fits),
-                    own.version
-                ));
-            }
-            if !cast.rows.contains(&task.id) {
-                faults.push(format!("`{service}` is asked for {}, and the state has no such task", task.host()));
-            }
             own.create(task);
             let status = own.judge(&task.id, (&mut cast.dice, is_calm), |id| id.starts_with(&prefix));
             CmsContent::Task(status.map(said))
@@ -237,8 +226,18 @@ pub fn serve(cast: &mut Cast, service: &str, kind: &CmsRequestKind) -> CmsConten
     content
 }
 
-/// The word that services know which need no other one for it.
-const NEWEST: CmsAction = CmsAction::TemporaryUnreachable;
+/// Sees whether a service may be asked for a task.
+fn see_request(cast: &mut Cast, service: &str, task: &CmsTask) {
+    let (version, action) = (cast.services[service].version, task.action);
+    // Who knows the newest word is asked for nothing by an older one.
+    let is_newest = action != CmsAction::Reboot || !knows(version, CmsAction::TemporaryUnreachable);
+    if !knows(version, action) || !is_newest {
+        cast.fault(format!("`{service}` speaks {version}, and is asked for `{action}`"));
+    }
+    if !cast.rows.contains(&task.id) {
+        cast.fault(format!("`{service}` is asked for {}, and the state has no such task", task.host()));
+    }
+}
 
 /// A service notes what it was asked, and what of its answer arrives.
 fn note(cast: &mut Cast, service: &str, kind: &CmsRequestKind, answered: &Answered) {

@@ -4,10 +4,11 @@
 use super::dns::StoryWire;
 use super::site::{accesses, zone_id};
 use super::story::Story;
-use super::world::PROJECTS;
-use crate::dns::Serial;
+use super::world::{PROJECTS, zone};
+use crate::dns::{Serial, ZoneName};
 use crate::pipeline::apply::ApplyRun;
 use crate::pipeline::state::read_marker;
+use crate::plan::Plan;
 use crate::state::{ApplyJournal as _, ApprovalRegister as _, Sqlite};
 
 /// A copy of the state.
@@ -24,6 +25,8 @@ pub struct KeptState {
 pub struct RightState {
     /// The state.
     state: Sqlite,
+    /// The zones of which the older one does not know all.
+    zones: Vec<ZoneName>,
     /// The next number of a task, where ids repeat.
     numbers: u64,
 }
@@ -51,8 +54,10 @@ impl Story {
             return self.recover();
         }
         let Some(KeptState { state, serials, numbers }) = self.kept.take() else { return };
-        let is_older = serials != self.serials();
-        let right = RightState { state: std::mem::replace(&mut self.state, state), numbers: self.stage.cast().numbers };
+        let changed = PROJECTS.iter().zip(serials.iter().zip(self.serials())).filter(|(_, (then, now))| *then != now);
+        let zones: Vec<ZoneName> = changed.map(|(project, _)| zone(project)).collect();
+        let (is_older, was) = (!zones.is_empty(), self.stage.cast().numbers);
+        let right = RightState { state: std::mem::replace(&mut self.state, state), zones, numbers: was };
         self.right = is_older.then_some(right);
         self.take_state(numbers, is_older);
         self.stage.cast().tell(|| format!("the copy of the state takes its place; an apply wrote since: {is_older}"));
@@ -64,6 +69,13 @@ impl Story {
         let mut cast = self.stage.cast();
         cast.rows = memory.tasks().filter(|row| !row.is_built_in()).map(|row| row.id.clone()).collect();
         (cast.numbers, cast.is_older) = (numbers, is_older);
+    }
+
+    /// Whether no run of a plan shows that the state is of an earlier time: it reads no zone that was written since. Such runs are
+    /// not made.
+    pub fn hides_older(&self, plan: &Plan) -> bool {
+        let is_read = |zone: &ZoneName| plan.changes.iter().any(|change| change.zone == *zone);
+        self.right.as_ref().is_some_and(|right| !right.zones.iter().any(is_read))
     }
 
     /// A run with a state of an earlier time is refused.
@@ -79,7 +91,7 @@ impl Story {
 
     /// An operator brings the right state back, or takes over the markers.
     pub fn recover(&mut self) {
-        let Some(RightState { state, numbers }) = self.right.take() else { return };
+        let Some(RightState { state, numbers, .. }) = self.right.take() else { return };
         if self.stage.below(2) == 0 {
             self.state = state;
             self.take_state(numbers, false);

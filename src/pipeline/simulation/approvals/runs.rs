@@ -65,6 +65,9 @@ impl Story {
         self.stage.observe();
         let now = self.stage.cast().now;
         let (sealed, id) = given.unwrap_or_else(|| (self.plan(now), None));
+        if self.hides_older(sealed.plan()) {
+            return Ok(());
+        }
         let deeds = sealed.plan().changes.iter().filter_map(|own| Some((own.subject.host()?.0 as usize, deed(own))));
         self.stage.begin_run(is_deadly);
         {

@@ -210,7 +210,7 @@ impl Story {
         for _ in 0..=cast.dice.below(cast.hosts.len()) {
             let host = cast.dice.below(cast.hosts.len());
             let wish = cast.dice.below(4);
-            cast.hosts[host].wish = (wish > 0).then_some(wish - 1);
+            cast.hosts[host].wish = wish.checked_sub(1);
         }
         cast.tell(|| "wishes change".to_owned());
     }
