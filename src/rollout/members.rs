@@ -274,15 +274,7 @@ impl<'p> RolloutView<'p> {
     /// What is remembered, without that something stopped in between of which the plan changes nothing although it is about
     /// all of the group: nothing of it is left to go.
     pub fn memory_of_what_is_left(&self) -> Cow<'p, RolloutMemory> {
-        if !self.memory.flux.iter().any(FluxRow::is_between) {
-            return Cow::Borrowed(self.memory);
-        }
-        let changed = self.plan.changes.iter().flat_map(Change::subjects);
-        let left: HashSet<&Subject> = changed.chain(self.plan.blocked.iter().map(|blocked| &blocked.subject)).collect();
-        let mut memory = self.memory.clone();
-        let ended = memory.flux.iter_mut().filter(|row| self.covers(&row.group) && !left.contains(&row.subject));
-        ended.for_each(|row| row.wanted = None);
-        Cow::Owned(memory)
+        what_is_left(self.memory, self.plan, self.known)
     }
 
     /// The changes of a subject in a group that are in flux.
@@ -344,6 +336,25 @@ impl<'p> RolloutView<'p> {
     }
 }
 
+/// What is remembered, without that something stopped in between of which a plan changes nothing although it is about all of the
+/// group: nothing of it is left to go. `known` are the groups whose settings can be read, each with its project.
+pub fn what_is_left<'m>(
+    memory: &'m RolloutMemory,
+    plan: &Plan,
+    known: &BTreeMap<String, String>,
+) -> Cow<'m, RolloutMemory> {
+    if !memory.flux.iter().any(FluxRow::is_between) {
+        return Cow::Borrowed(memory);
+    }
+    let changed = plan.changes.iter().flat_map(Change::subjects);
+    let left: HashSet<&Subject> = changed.chain(plan.blocked.iter().map(|blocked| &blocked.subject)).collect();
+    let mut memory = memory.clone();
+    let ended =
+        memory.flux.iter_mut().filter(|row| plan_covers(plan, known, &row.group) && !left.contains(&row.subject));
+    ended.for_each(|row| row.wanted = None);
+    Cow::Owned(memory)
+}
+
 /// Whether a plan is about all of a group; `known` are the groups whose settings can be read, each with its project. A failure
 /// that is not about the group does not count: what an unread zone keeps from a change is blocked.
 pub fn plan_covers(plan: &Plan, known: &BTreeMap<String, String>, group: &str) -> bool {
@@ -375,5 +386,44 @@ pub fn place_of<'p>(plan: &'p Plan, subject: &Subject) -> Option<(&'p str, Optio
     match subject.host() {
         Some(inv) => plan.hosts.get(&inv).map(|seen| (seen.location.as_str(), seen.rack.as_deref())),
         None => plan.pod(subject).map(|seen| (seen.location.as_str(), seen.rack.as_deref())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::Rtype;
+    use crate::inventory::value::Inv;
+    use crate::plan::fixture::{change, empty};
+    use crate::rollout::FluxStage;
+
+    #[test]
+    fn who_stopped_in_between_is_not_in_flux_for_ever_where_nothing_of_it_is_left() {
+        let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
+        let (former, second) = ((600, &["2001:db8::1", "2001:db8::2"][..]), (600, &["2001:db8::2"][..]));
+        let left = change(("search", Some(1)), ("h1.search.example.net", Rtype::AAAA), (former, second), &[]);
+        let row = FluxRow {
+            subject: Subject::Host(Inv(1)),
+            apply: 1,
+            group: "search".to_owned(),
+            location: "iva".to_owned(),
+            settle: Duration::from_secs(300),
+            is_disruptive: true,
+            is_repair: false,
+            is_down: false,
+            canary_of: None,
+            before: vec![FormerRrset::before(&left)],
+            gave: Vec::new(),
+            wanted: Some(vec![FormerRrset::after(&left)]),
+            stage: FluxStage::ServedSince(now.minus(Duration::from_secs(3_600))),
+            answer: None,
+        };
+        let memory = RolloutMemory { flux: vec![row], ..RolloutMemory::default() };
+        let known = [("search".to_owned(), "search".to_owned())].into();
+        let is_in_flux = |plan: &Plan| what_is_left(&memory, plan, &known).flux[0].is_in_flux(now);
+        assert!(is_in_flux(&Plan { changes: vec![left], ..empty() }));
+        assert!(!is_in_flux(&empty()));
+        // A plan that is not about all of the group says nothing of it.
+        assert!(is_in_flux(&Plan { fleet: None, ..empty() }));
     }
 }

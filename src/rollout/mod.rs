@@ -51,7 +51,9 @@ pub mod wave;
 
 pub use choice::{RolloutChoice, choose};
 pub use flux::{FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutMemory, WaitRecord};
-pub use members::{CacheTimes, GroupTerms, RolloutView, UnapprovedHost, UnitMember, group_of, place_of, plan_covers};
+pub use members::{
+    CacheTimes, GroupTerms, RolloutView, UnapprovedHost, UnitMember, group_of, place_of, plan_covers, what_is_left,
+};
 pub use present::free_places;
 pub use steps::UnitStep;
 pub use turns::in_order;

@@ -30,7 +30,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers};
+use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers, what_is_left};
 use crate::state::{ApprovalRegister, State};
 
 /// What projects ask for, by their ids.
@@ -118,6 +118,8 @@ impl Approver<'_> {
         }
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
+        // A host that stopped in between, and of which nothing is left to go, is not busy for ever.
+        let rollouts = what_is_left(&rollouts, plan, known);
         let term = self.term(&id, now);
         let mut pass = ApprovalPass::new(term, memory);
         pass.ask_lists(self.services.keys());
