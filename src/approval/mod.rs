@@ -27,6 +27,9 @@ pub mod outlook;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub mod fixture;
+
 pub use ask::HostAsk;
 pub use pass::{ApprovalPass, ApprovalTerm, CmsReply, CmsRequest, CmsRequestKind, TaskIds};
 pub use tasks::{
