@@ -30,6 +30,9 @@ mod tests;
 #[cfg(test)]
 pub mod fixture;
 
+#[cfg(test)]
+mod order;
+
 pub use ask::HostAsk;
 pub use pass::{ApprovalPass, ApprovalTerm, CmsReply, CmsRequest, CmsRequestKind, TaskIds};
 pub use tasks::{

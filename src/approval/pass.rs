@@ -351,17 +351,27 @@ impl<'a> ApprovalPass<'a> {
 
     /// Asks the next service of a host, where one is left.
     fn advance(&mut self, host: usize) {
-        for service in self.services_of(host) {
-            let is_allowed = self.row(host, &service).is_some_and(TaskRow::is_ok);
+        let services = self.services_of(host);
+        for (place, service) in services.iter().enumerate() {
+            let is_allowed = self.row(host, service).is_some_and(TaskRow::is_ok);
             if service == DEFAULT_SERVICE {
                 if !is_allowed {
                     self.ask_built_in(host);
                 }
             } else if !is_allowed {
-                self.queue(&service, PassJob::Advance(host));
+                self.end_unused(host, &services[place + 1..]);
+                self.queue(service, PassJob::Advance(host));
                 return;
             }
         }
+    }
+
+    /// Ends the tasks of a host that no wave used, at services that come after one which no longer allows it: who holds a later
+    /// service, and waits for an earlier one, may wait for a host that waits for it.
+    fn end_unused(&mut self, host: usize, services: &[String]) {
+        let rows = services.iter().filter_map(|service| self.row(host, service)).filter(|row| !row.is_used);
+        let ids: Vec<String> = rows.map(|row| row.id.clone()).collect();
+        self.end(ids);
     }
 
     /// Asks the service that is built in: so many hosts of a project are busy at a time.

@@ -1,0 +1,82 @@
+//! Tests: the order in which the services of a host are asked, and what it holds meanwhile.
+
+use std::collections::BTreeMap;
+use std::time::Duration as SystemDuration;
+
+use super::fixture::{ask, row};
+use super::pass::{ApprovalPass, ApprovalTerm, CmsContent, CmsReply, CmsRequestKind, TaskIds};
+use super::tasks::{ApprovalMemory, TaskRow, TaskSaid};
+use crate::cms::task::{TaskAnswer, TaskStatus};
+use crate::diag::{Files, Origin};
+use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
+use crate::inventory::cms::{CmsAction, CmsVersion};
+use crate::inventory::value::{Duration, Time};
+
+/// A project that asks `a`, `b` and the service that is built in, which lets one host be busy.
+fn projects() -> BTreeMap<String, ApprovalTerms> {
+    let terms = ApprovalTerms {
+        services: ["a", "b", DEFAULT_SERVICE].map(str::to_owned).into(),
+        actions: vec![CmsAction::TemporaryUnreachable],
+        max_busy_hosts: 1,
+        ask_ahead: 0,
+        give_up: Duration::from_secs(900),
+        origin: Origin::line(Files::default().add("zonewright.toml"), 1),
+    };
+    [("search".to_owned(), terms)].into()
+}
+
+/// Asks for a host of which this is kept; `a` says something, and all others say `ok`. Gives what was sent, and at which services
+/// the host has tasks that are not to be deleted.
+fn asked(rows: Vec<TaskRow>, said: TaskStatus) -> (Vec<String>, Vec<String>) {
+    let (projects, now): (_, Time) = (projects(), "2026-11-20T03:00:00Z".parse().unwrap());
+    let services = ["a", "b"].map(|name| (name.to_owned(), CmsVersion::V1_4)).into();
+    let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
+    let term = ApprovalTerm { projects: &projects, services: &services, ids, now };
+    let mut pass = ApprovalPass::new(term, ApprovalMemory::new(rows, BTreeMap::new()));
+    pass.ask(vec![ask(1)]);
+    let mut sent = Vec::new();
+    loop {
+        let requests = pass.next(&|_| 9);
+        if requests.is_empty() {
+            break;
+        }
+        for request in requests {
+            let (word, content) = match &request.kind {
+                CmsRequestKind::Delete(_) => ("delete", CmsContent::Gone),
+                kind => {
+                    let status = if request.service == "a" { said } else { TaskStatus::Ok };
+                    let word = if matches!(kind, CmsRequestKind::Create(_)) { "create" } else { "poll" };
+                    (word, CmsContent::Task(Some(TaskAnswer { status, message: String::new() })))
+                }
+            };
+            sent.push(format!("{word} {}", request.service));
+            pass.take(CmsReply { request, content: Ok(content), took: SystemDuration::ZERO });
+        }
+    }
+    let held = pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.service.clone());
+    (sent, held.collect())
+}
+
+/// A task of the host with what was said of it.
+fn said(service: &str, status: TaskStatus) -> TaskRow {
+    let at = "2026-11-20T02:00:00Z".parse().unwrap();
+    TaskRow { said: Some(TaskSaid { status, message: String::new(), at }), ..row(service, 1) }
+}
+
+#[test]
+fn who_waits_for_a_service_again_holds_no_later_one() {
+    let rows =
+        || vec![said("a", TaskStatus::InProcess), said("b", TaskStatus::Ok), said(DEFAULT_SERVICE, TaskStatus::Ok)];
+    let (sent, held) = asked(rows(), TaskStatus::InProcess);
+    assert_eq!((sent, held), (vec!["poll a".to_owned(), "delete b".to_owned()], vec!["a".to_owned()]));
+    // What a wave used stays: the host is in flux.
+    let used = rows().into_iter().map(|row| TaskRow { is_used: true, ..row }).collect();
+    let (sent, held) = asked(used, TaskStatus::InProcess);
+    assert_eq!((sent.join(" "), held.join(" ")), ("poll a".to_owned(), "a b default".to_owned()));
+}
+
+#[test]
+fn each_service_is_asked_after_the_ok_of_the_one_before() {
+    let (sent, held) = asked(Vec::new(), TaskStatus::InProcess);
+    assert_eq!((sent.join(" "), held.join(" ")), ("create a".to_owned(), "a".to_owned()));
+}
