@@ -26,6 +26,27 @@ pub struct Pretence {
     foreign: BTreeMap<String, String>,
 }
 
+impl Pretence {
+    /// What is told of a task, so that the next service is asked at once: that it is allowed. Who was told so is asked once more
+    /// right before its wave, and then told what is true.
+    fn at_once(&mut self, kind: &CmsRequestKind, status: TaskStatus) -> TaskStatus {
+        let id = match kind {
+            CmsRequestKind::Create(task) => task.id.clone(),
+            CmsRequestKind::Poll(id, _) => id.clone(),
+            CmsRequestKind::List | CmsRequestKind::Delete(_) => return status,
+        };
+        let is_told = self.allowed.contains(&id);
+        if !is_told {
+            self.allowed.insert(id);
+            return TaskStatus::Ok;
+        }
+        if status != TaskStatus::Ok {
+            self.allowed.remove(&id);
+        }
+        status
+    }
+}
+
 /// The services of a story.
 pub struct StoryDesk<'s> {
     /// The stage.
@@ -122,8 +143,9 @@ impl StoryDesk<'_> {
                 }
                 answered
             }
-            (Weakness::AskedAtOnce, CmsRequestKind::Create(_), Ok(CmsContent::Task(Some(answer)))) => {
-                Ok(CmsContent::Task(Some(TaskAnswer { status: TaskStatus::Ok, ..answer })))
+            (Weakness::AskedAtOnce, kind, Ok(CmsContent::Task(Some(answer)))) => {
+                let status = pretence.at_once(kind, answer.status);
+                Ok(CmsContent::Task(Some(TaskAnswer { status, ..answer })))
             }
             (Weakness::CollectsForeign, CmsRequestKind::List, Ok(CmsContent::Tasks(mut tasks))) => {
                 let prefix = format!("us.{}.", self.stage.cast().state_id);
