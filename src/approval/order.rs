@@ -5,6 +5,7 @@ use std::time::Duration as SystemDuration;
 
 use super::fixture::{ask, row};
 use super::pass::{ApprovalPass, ApprovalTerm, CmsContent, CmsReply, CmsRequestKind, TaskIds};
+use super::queue::asked_now;
 use super::tasks::{ApprovalMemory, TaskRow, TaskSaid};
 use crate::cms::task::{TaskAnswer, TaskStatus};
 use crate::diag::{Files, Origin};
@@ -79,4 +80,33 @@ fn who_waits_for_a_service_again_holds_no_later_one() {
 fn each_service_is_asked_after_the_ok_of_the_one_before() {
     let (sent, held) = asked(Vec::new(), TaskStatus::InProcess);
     assert_eq!((sent.join(" "), held.join(" ")), ("create a".to_owned(), "a".to_owned()));
+}
+
+#[test]
+fn who_is_in_flux_stays_busy_where_a_later_change_is_rejected_or_given_up() {
+    let used = || TaskRow { is_used: true, ..said(DEFAULT_SERVICE, TaskStatus::Ok) };
+    let (sent, held) = asked(vec![used()], TaskStatus::Rejected);
+    assert_eq!((sent.join(" "), held.join(" ")), ("create a delete a".to_owned(), DEFAULT_SERVICE.to_owned()));
+    let (projects, services) = (projects(), BTreeMap::new());
+    let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
+    let term = ApprovalTerm { projects: &projects, services: &services, ids, now: used().since };
+    let memory = ApprovalMemory::new([used(), said("a", TaskStatus::InProcess)], BTreeMap::new());
+    let mut pass = ApprovalPass::new(term, memory);
+    pass.give_up(&[ask(1).subject].into());
+    let held: Vec<&str> = pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.service.as_str()).collect();
+    assert_eq!(held, [DEFAULT_SERVICE]);
+}
+
+#[test]
+fn no_limit_holds_for_who_takes_no_room() {
+    let limits = [("search".to_owned(), 1)].into();
+    let asked = |free: &[u64]| -> Vec<String> {
+        let free = free.iter().map(|inv| ask(*inv).subject).collect();
+        let memory = ApprovalMemory::new([row("a", 1)], BTreeMap::new());
+        let now = row("a", 1).since;
+        let asks = asked_now(vec![ask(1), ask(2), ask(3)], &memory, (&limits, &free), now);
+        asks.into_iter().map(|ask| ask.subject.to_string()).collect()
+    };
+    assert_eq!(asked(&[]), ["host:1"]);
+    assert_eq!(asked(&[3]), ["host:1", "host:3"]);
 }

@@ -280,7 +280,9 @@ impl<'a> ApprovalPass<'a> {
     /// Lets hosts go to the end for which services were asked for too long.
     pub fn give_up(&mut self, subjects: &BTreeSet<Subject>) {
         for subject in subjects {
-            let ids: Vec<String> = self.memory.of(subject).map(|row| row.id.clone()).collect();
+            // What a wave used stays until the host is no longer in flux.
+            let unused = self.memory.of(subject).filter(|row| !row.is_used);
+            let ids: Vec<String> = unused.map(|row| row.id.clone()).collect();
             self.end(ids);
             let (service, message, change) = (String::new(), String::new(), String::new());
             self.refuse(subject, Refusal { kind: RefusalKind::GaveUp, at: self.term.now, service, message, change });
@@ -428,7 +430,9 @@ impl<'a> ApprovalPass<'a> {
     /// Makes the row of a task; gives its id.
     fn make_row(&mut self, host: usize, service: &str, action: CmsAction) -> String {
         let HostAsk { subject, project, host: name, comment, kind, .. } = self.hosts[host].clone();
-        let since = self.memory.of(&subject).map(|row| row.since).min().unwrap_or(self.term.now);
+        // A task that a wave used is of an earlier change.
+        let unused = self.memory.of(&subject).filter(|row| !row.is_used);
+        let since = unused.map(|row| row.since).min().unwrap_or(self.term.now);
         let TaskIds { random, .. } = self.term.ids;
         let id = format!("{}{}", self.term.ids.prefix(), random());
         self.task_of.insert((subject.clone(), service.to_owned()), id.clone());
@@ -497,7 +501,9 @@ impl<'a> ApprovalPass<'a> {
     /// Notes that a service rejected a host.
     fn reject(&mut self, host: usize, service: &str, message: String) {
         let HostAsk { subject, change, .. } = self.hosts[host].clone();
-        let ids: Vec<String> = self.memory.of(&subject).map(|row| row.id.clone()).collect();
+        // A host that is in flux because of an earlier change stays busy.
+        let over = self.memory.of(&subject).filter(|row| !(row.is_used && row.is_built_in()));
+        let ids: Vec<String> = over.map(|row| row.id.clone()).collect();
         self.end(ids);
         let (kind, at) = (RefusalKind::Rejected, self.term.now);
         self.refuse(&subject, Refusal { kind, at, service: service.to_owned(), message, change });

@@ -24,13 +24,14 @@ pub fn rejected_until(refusal: &Refusal, ask: &HostAsk, now: Time) -> Option<Tim
 }
 
 /// The hosts that are asked for now, in the order in which they are to be. `asks` are those that the plan changes, in the order
-/// of waves; `limits` says for how many of a project services are asked at a time, where that is limited.
+/// of waves; `limits` says for how many of a project services are asked at a time, where that is limited; `free` are hosts that go
+/// now whatever room there is, so that no limit holds for them.
 ///
 /// Hosts that have tasks keep their place, those in flux take none, and those that went to the end come last.
 pub fn asked_now(
     asks: Vec<HostAsk>,
     memory: &ApprovalMemory,
-    limits: &BTreeMap<String, usize>,
+    (limits, free): (&BTreeMap<String, usize>, &BTreeSet<Subject>),
     now: Time,
 ) -> Vec<HostAsk> {
     let mut with_tasks: BTreeSet<&Subject> = BTreeSet::new();
@@ -56,7 +57,7 @@ pub fn asked_now(
         *taken.entry(ask.project.clone()).or_default() += 1;
     }
     asks.retain(|ask| {
-        if with_tasks.contains(&ask.subject) {
+        if with_tasks.contains(&ask.subject) || free.contains(&ask.subject) {
             return true;
         }
         let taken = taken.entry(ask.project.clone()).or_default();

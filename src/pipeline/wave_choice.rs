@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::approvals::{ApprovalSettings, Approver};
+use super::approvals::{ApprovalSettings, Approver, AskScope};
 use super::probing::{DownCandidate, Prober};
 use super::targets::Targets;
 use super::wave_checks::WaveChecks;
@@ -21,7 +21,9 @@ use crate::inventory::value::Time;
 use crate::parallel::side_by_side;
 use crate::plan::Plan;
 use crate::progress::{Progress, RunStage};
-use crate::rollout::{ChangeUnit, RolloutChoice, RolloutView, UnitStep, choose, free_places, group_of, in_order};
+use crate::rollout::{
+    ChangeUnit, RolloutChoice, RolloutView, UnitStep, choose, free_places, group_of, hosts_of, in_order,
+};
 use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
@@ -95,6 +97,17 @@ fn limits(view: &RolloutView<'_>, projects: &ApprovalSettings, choice: &RolloutC
         Some((project.clone(), free_places(view, project)?.max(going) + terms.ask_ahead))
     };
     projects.iter().filter_map(limit).collect()
+}
+
+/// The hosts that go now and take no room of their rollout: they have their places already, repair, or take no live value. One that
+/// has its place, and is not asked for because others are, would keep it for ever.
+fn free_of_room(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutChoice) -> BTreeSet<Subject> {
+    let takes_room = |subject: &Subject| {
+        let mut rows = choice.flux.iter().filter(|row| row.subject == *subject && row.is_disruptive && !row.is_repair);
+        rows.any(|row| view.memory.between(subject, &row.group).is_none())
+    };
+    let going = choice.goes.iter().flat_map(|unit| hosts_of(&view.plan.changes, &units[*unit]));
+    going.filter_map(|(_, subject)| subject.counted()).filter(|subject| !takes_room(subject)).collect()
 }
 
 impl WaveQuestion<'_> {
@@ -187,8 +200,10 @@ impl WaveQuestion<'_> {
         let foreseen = choose(view, units, open.iter().copied());
         let order = in_order(view, units, &foreseen);
         let (limits, id) = (limits(view, approver.projects, &foreseen), state.identity()?.id);
+        let free = free_of_room(view, units, &foreseen);
         self.progress.stage(RunStage::Approvals, None);
-        let mut approvals = approver.ask((self.plan, units), (&open, &order), &limits, (state, &id), view.now)?;
+        let scope = AskScope { plan: self.plan, units, open: &open, order: &order, limits: &limits, free: &free };
+        let mut approvals = approver.ask(&scope, (state, &id), view.now)?;
         let mut confirmed = BTreeSet::new();
         let mut unapproved = approvals.unapproved(&confirmed);
         let mut gates = GatesKnown::default();

@@ -77,6 +77,23 @@ pub struct Approver<'a> {
     pub log: &'a dyn RunLog,
 }
 
+/// For which hosts services are asked.
+#[derive(Clone, Copy)]
+pub struct AskScope<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its units.
+    pub units: &'a [ChangeUnit],
+    /// Those that are still to be made, by their places.
+    pub open: &'a BTreeSet<usize>,
+    /// Those of them that will go, in the order of waves.
+    pub order: &'a [usize],
+    /// For how many hosts of a project services are asked at a time, where that is limited.
+    pub limits: &'a BTreeMap<String, usize>,
+    /// The hosts that go now whatever room there is.
+    pub free: &'a BTreeSet<Subject>,
+}
+
 /// What was found out before a wave.
 pub struct Approvals<'a> {
     /// Services, with what is known.
@@ -158,18 +175,16 @@ impl Approver<'_> {
         self.run_pass(&mut pass, state)
     }
 
-    /// Asks services for the hosts of a plan; `open` are its open units, `order` those of them that will go in the order of waves, and
-    /// `limits` says for how many hosts of a project services are asked at a time, where that is limited.
+    /// Asks services for the hosts of a plan.
     ///
     /// Errors: the state cannot be read or written.
     pub fn ask<'t>(
         &'t self,
-        (plan, units): (&Plan, &[ChangeUnit]),
-        (open, order): (&BTreeSet<usize>, &[usize]),
-        limits: &BTreeMap<String, usize>,
+        scope: &AskScope<'_>,
         (state, id): (&mut dyn State, &'t str),
         now: Time,
     ) -> Result<Approvals<'t>, Problem> {
+        let AskScope { plan, units, open, order, limits, free } = *scope;
         // A host that is not asked for now is not let through, either.
         let (mut asks, mut ignored) = (BTreeMap::new(), BTreeMap::new());
         for unit in open {
@@ -187,7 +202,7 @@ impl Approver<'_> {
         let mut pass = ApprovalPass::new(self.term(id, now), state.approvals()?);
         if !in_order.is_empty() {
             pass.end_others(&in_order);
-            let hosts = asked_now(in_order, pass.memory(), limits, now);
+            let hosts = asked_now(in_order, pass.memory(), (limits, free), now);
             pass.ask(hosts);
             self.run_pass(&mut pass, state)?;
         }
