@@ -17,6 +17,12 @@
 //! | `story` | the order of all that |
 //! | `rest` | the quiet time at the end |
 //!
+//! A host that stopped in between and whose approvals were taken back keeps what it has, and may wait for one that waits for it: that
+//! ends after `give_up`, for which the quiet time is long enough.
+//!
+//! A run that reads no zone that was written since a state was kept cannot know that the state is of an earlier time: such runs are
+//! not made while it is.
+//!
 //! How many hosts are busy cannot be known where a state is lost and an operator takes over the markers: what went before that is not
 //! counted.
 //!

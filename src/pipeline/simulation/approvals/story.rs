@@ -73,7 +73,7 @@ pub fn tell(seed: u64, weakness: Weakness) -> (Vec<String>, bool) {
 fn terms(dice: &mut Numbers, services: &[&str]) -> ApprovalTerms {
     let all = [CmsAction::Prepare, CmsAction::Deactivate, CmsAction::TemporaryUnreachable];
     let actions = all.into_iter().filter(|_| dice.below(5) > 0).collect();
-    let give_up = [900, 3_600, 700_000][dice.below(3)];
+    let give_up = [900, 3_600, 20_000][dice.below(3)];
     let mut terms = ApprovalTerms {
         services: Vec::new(),
         actions,
