@@ -194,7 +194,7 @@ fn a_rejection_deletes_all_tasks_and_holds_for_an_hour_for_this_change() {
     assert_eq!(yard.kept.tasks().count(), 0);
     let why = unapproved(&yard.kept, &ask(1), at(5), true);
     assert_eq!((why.message.as_str(), why.until, why.is_rejected), ("`b` rejects it: 3 shards", Some(at(3600)), true));
-    let asked = |ask: HostAsk, now| asked_now(vec![ask], &yard.kept, &BTreeMap::new(), now).len();
+    let asked = |ask: HostAsk, now| asked_now(vec![ask], &yard.kept, (&BTreeMap::new(), &BTreeSet::new()), now).len();
     assert_eq!(asked(ask(1), at(3599)), 0);
     assert_eq!(asked(ask(1), at(3600)), 1);
     assert_eq!(asked(HostAsk { change: "2".to_owned(), ..ask(1) }, at(5)), 1, "another change");
@@ -299,7 +299,7 @@ fn who_is_asked_for_too_long_goes_to_the_end() {
     let too_long = BTreeSet::from([host(1)]);
     yard.pass(|pass| pass.give_up(&too_long), &all_say(TaskStatus::Ok));
     let limits = BTreeMap::from([("search".to_owned(), 2)]);
-    let asked = asked_now((1..=4).map(ask).collect(), &yard.kept, &limits, at(100));
+    let asked = asked_now((1..=4).map(ask).collect(), &yard.kept, (&limits, &BTreeSet::new()), at(100));
     let asked: Vec<String> = asked.iter().map(|ask| ask.subject.to_string()).collect();
     assert_eq!(asked, ["host:2", "host:3"], "host 2 keeps its place, host 1 comes last");
 }

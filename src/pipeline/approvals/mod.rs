@@ -14,7 +14,7 @@ pub mod foreseen;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::desk::{CmsDesk, CmsLine};
-use super::conduct::{NoLog, RunLog};
+use super::conduct::RunLog;
 use super::settings::WorkspaceSettings;
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::approval::ask::asks_of;
@@ -248,21 +248,13 @@ impl Approver<'_> {
 
     /// Sends all that a pass asks for, keeps what each answer says, and reports the requests.
     fn run_pass(&self, pass: &mut ApprovalPass<'_>, state: &mut dyn State) -> Result<(), Problem> {
-        run_pass_logged(self.desk, pass, state, self.log)
+        run_pass(self.desk, pass, state, self.log)
     }
 }
 
-/// Sends all that a pass asks for; before a request is sent, what it needs is in the state.
-pub fn run_pass(
-    desk: &dyn CmsDesk,
-    pass: &mut ApprovalPass<'_>,
-    state: &mut (impl ApprovalRegister + ?Sized),
-) -> Result<(), Problem> {
-    run_pass_logged(desk, pass, state, &NoLog)
-}
-
-/// The same, and reports the requests, also those that the state cannot keep.
-fn run_pass_logged(
+/// Sends all that a pass asks for, and reports the requests, also those that the state cannot keep. Before a request is sent, what
+/// it needs is in the state.
+fn run_pass(
     desk: &dyn CmsDesk,
     pass: &mut ApprovalPass<'_>,
     state: &mut (impl ApprovalRegister + ?Sized),

@@ -18,6 +18,7 @@ use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::pipeline::apply::{ApplyRun, ApplyWork};
 use crate::pipeline::approvals::{Approver, services_asked};
+use crate::pipeline::conduct::NoLog;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::NoChecks;
@@ -154,6 +155,7 @@ impl Story {
             run,
             random: &random,
             ignores: false,
+            log: &NoLog,
         };
         let conduct = super::super::conduct(now, run, &interrupted);
         let wire = StoryWire { stage };
