@@ -205,8 +205,11 @@ impl<'a> ApprovalPass<'a> {
         self.queues = queues;
     }
 
-    /// Asks each service of hosts once more, right before their wave.
+    /// Asks each service of hosts once more, right before their wave. Hosts that were not reached in time before are left to the
+    /// next run: asking takes no longer because some may go.
     pub fn confirm(&mut self, subjects: &BTreeSet<Subject>) {
+        let is_other = |job: &PassJob| !matches!(job, PassJob::Advance(_));
+        self.queues.values_mut().for_each(|queue| queue.retain(is_other));
         let hosts: Vec<usize> = subjects.iter().filter_map(|subject| self.place_of.get(subject).copied()).collect();
         for host in hosts {
             self.confirmed.remove(&host);
