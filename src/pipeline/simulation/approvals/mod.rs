@@ -17,8 +17,8 @@
 //! | `story` | the order of all that |
 //! | `rest` | the quiet time at the end |
 //!
-//! A host that stopped in between and whose approvals were taken back keeps what it has, and may wait for one that waits for it: that
-//! ends after `give_up`, for which the quiet time is long enough.
+//! A host that stopped in between keeps its place and what services said of it. Where one takes that back, it may wait for a host
+//! that waits for it, where services let one host through at a time: then they are not so strict in the quiet time.
 //!
 //! A run that reads no zone that was written since a state was kept cannot know that the state is of an earlier time: such runs are
 //! not made while it is.
