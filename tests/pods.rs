@@ -449,6 +449,77 @@ fn later_waves_of_a_saved_plan_count_a_pod_that_died_since() {
 }
 
 #[test]
+fn nothing_of_a_set_moves_whose_file_is_wrong_since_the_plan() {
+    let file = "pod-sets/shop-web.yaml";
+    let spoils: [(&str, &dyn Fn(&Shop)); 3] = [
+        ("the file of set `shop-web` has an error now (pod-sets/shop-web.yaml:", &|shop| {
+            shop.write(file, &format!("{}unavailability_budget: x\n", shop.read(file)));
+        }),
+        ("no file of a set has the id `shop-web` now", &|shop| {
+            fs::remove_file(shop.path().join(file)).expect("a file");
+        }),
+        ("no file of a set has the id `shop-web` now", &|shop| {
+            shop.write(file, &shop.read(file).replace("id: shop-web", "id: shop-www"));
+        }),
+    ];
+    for (why, spoil) in spoils {
+        let shop = Shop::with("");
+        let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+        shop.pods(&all);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas5", &["b"]), pod("c", "sas6", &["c"])]);
+        let plan = shop.path().join("plan.json").display().to_string();
+        shop.run("02:10:00", &["plan", "--out", &plan]);
+        assert_eq!(shop.run("02:10:00", &["apply", &plan, "--yes"]).exit, 5);
+        let (good, before) = (shop.read(file), shop.records());
+        spoil(&shop);
+        for args in [&["resume"][..], &["apply", &plan, "--yes"], &["apply", &plan, "--yes", "--wait", "1h"]] {
+            let ran = shop.run("02:20:00", args).document;
+            let hosts = ran["hosts"].as_array().expect("outcomes");
+            let left = hosts.iter().filter(|host| host["outcome"] == "no-longer-allowed");
+            let messages: Vec<&str> = left.filter_map(|host| host["message"].as_str()).collect();
+            assert!(messages.len() == 2 && messages.iter().all(|own| own.starts_with(why)), "{args:?}: {ran}");
+            assert_eq!(shop.records(), before, "{args:?}");
+        }
+        // It is mended: the rest goes, one pod after another.
+        shop.write(file, &good);
+        assert_eq!(shop.run("02:30:00", &["resume"]).waiting(), ["pod:shop-web/c budget"]);
+        assert_eq!(shop.run("02:40:00", &["resume"]).exit, 0);
+    }
+}
+
+#[test]
+fn an_undo_of_a_set_whose_file_is_wrong_takes_one_pod_after_another() {
+    let file = "pod-sets/shop-web.yaml";
+    let moved = |spoil: &dyn Fn(&Shop)| -> Shop {
+        let shop = Shop::with("unavailability_budget: 3");
+        shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas1", &["2"]), pod("c", "sas1", &["3"])]);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas4", &["b"]), pod("c", "sas4", &["c"])]);
+        assert_eq!(shop.apply("02:10:00").exit, 0);
+        spoil(&shop);
+        shop
+    };
+    let spoils: [&dyn Fn(&Shop); 2] = [
+        &|shop| shop.write(file, &format!("{}rollout: {{gate: nothing}}\n", shop.read(file))),
+        &|shop| fs::remove_file(shop.path().join(file)).expect("a file"),
+    ];
+    for spoil in spoils {
+        // What is in flux is repaired.
+        let shop = moved(spoil);
+        assert_eq!(shop.run("02:10:30", &["undo", "2", "--yes"]).exit, 0);
+        let shop = moved(spoil);
+        let undo = shop.run("03:00:00", &["undo", "2"]);
+        assert_eq!(undo.waiting(), ["pod:shop-web/b budget", "pod:shop-web/c budget"]);
+        let undo = shop.run("03:00:00", &["undo", "2", "--yes"]);
+        assert_eq!((undo.exit, undo.waiting().len()), (5, 2));
+        assert_eq!(shop.run("03:01:00", &["resume"]).waiting(), ["pod:shop-web/c budget"]);
+        assert_eq!(shop.run("03:02:00", &["resume"]).exit, 0);
+        assert!(["a AAAA ::1", "b AAAA ::2", "c AAAA ::3"].iter().all(|own| shop.records().iter().any(|has| has == own)));
+    }
+}
+
+#[test]
 fn an_undo_counts_pods_that_are_down() {
     let shop = Shop::with("");
     let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
@@ -1090,7 +1161,7 @@ fn a_name_that_an_srv_lists_since_the_plan_stays() {
         assert!(shop.run(now, &["plan", "--out", &path]).changes().contains(&taken));
         path
     };
-    let plans = [plan("02:30:00", "one.json"), plan("02:30:00", "other.json")];
+    let plans = ["one.json", "other.json", "third.json"].map(|file| plan("02:30:00", file));
     // The pod is back, and the SRV lists it there.
     shop.pods(&[pod("a", "sas1", &["1"])]);
     ["02:31:00", "02:32:30"].into_iter().for_each(|now| assert_eq!(shop.apply(now).exit, 0));
@@ -1104,7 +1175,13 @@ fn a_name_that_an_srv_lists_since_the_plan_stays() {
     };
     let full = format!("{name}.web.shop.example.net.");
     let ran = shop.run("02:33:00", &["apply", &plans[0], "--yes"]);
-    stays(&ran, &format!("the SRV `_http._tcp.web.shop.example.net.` lists `{full}` since the plan was made"));
+    let listed = format!("the SRV `_http._tcp.web.shop.example.net.` lists `{full}` since the plan was made");
+    stays(&ran, &listed);
+    // The file of the set does not say any longer which domain it has.
+    let (file, good) = ("pod-sets/shop-web.yaml", shop.read("pod-sets/shop-web.yaml"));
+    shop.write(file, &format!("{good}x: [\n"));
+    stays(&shop.run("02:33:10", &["apply", &plans[2], "--yes"]), &listed);
+    shop.write(file, &good);
     // It has left again, and caches may hold the SRV.
     shop.pods(&[pod("a", "sas2", &["2"])]);
     ["02:40:00", "02:41:30"].into_iter().for_each(|now| assert_eq!(shop.apply(now).exit, 0));

@@ -47,6 +47,16 @@ impl RolloutTerms {
             probe: None,
         }
     }
+
+    /// What holds for a group whose file cannot be read, while an undo takes it back to what it was: as if the file said the
+    /// least.
+    pub fn of_unread_file(origin: Origin) -> RolloutTerms {
+        RolloutTerms {
+            max_unavailable: MaxUnavailable::Number(1),
+            one_location_at_a_time: true,
+            ..RolloutTerms::without_budget(origin)
+        }
+    }
 }
 
 /// How many of a group may be unreachable at once.

@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::settings::WorkspaceSettings;
 use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
+use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{RrKey, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
+use crate::inventory::pods::PodSetFile;
 use crate::inventory::read::SETTINGS;
 use crate::plan::{MarkSeen, Plan, TxtFormSeen};
 use crate::registry::{Marking, Registry};
@@ -87,8 +89,8 @@ pub fn of_this_workspace(plan: &Plan, here: Option<&StateIdentity>, place: &str)
 ///
 /// Errors: the state cannot be read.
 pub fn refused(
-    survey: &LaneSurvey<'_>,
-    open: Vec<usize>,
+    plan: &Plan,
+    (survey, open): (&LaneSurvey<'_>, Vec<usize>),
     settings: &WorkspaceSettings,
     state: &dyn OwnershipRegister,
 ) -> Result<BTreeMap<usize, UnitVerdict>, Problem> {
@@ -101,6 +103,7 @@ pub fn refused(
         let spec = zones.get(&change.zone);
         let project = by_id.get(change.project.as_str()).copied();
         let reason = project_forbids(settings, &change.project, project)
+            .or_else(|| set_forbids(settings, plan, change))
             .or_else(|| edits_are_kept(settings, change, project))
             .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)));
         match reason {
@@ -147,6 +150,22 @@ fn project_forbids(settings: &WorkspaceSettings, id: &str, project: Option<&Proj
         }
         ProjectFile::Good(_) => None,
     }
+}
+
+/// Why nothing of the sets of pods of a change may be changed; none where it may. What `sync` makes up was let through before,
+/// and an undo may be needed because the file is wrong.
+fn set_forbids(settings: &WorkspaceSettings, plan: &Plan, change: &Change) -> Option<String> {
+    if plan.undoes.is_some() || plan.fleet.is_none() {
+        return None;
+    }
+    let why = |id: &str| match settings.pod_sets.iter().find(|set| *set.id == *id).map(|set| &set.file) {
+        Some(PodSetFile::Good(_)) => None,
+        Some(PodSetFile::Bad { origin, .. }) => {
+            Some(format!("the file of set `{id}` has an error now ({})", settings.files.place(*origin)))
+        }
+        Some(PodSetFile::Missing) | None => Some(format!("no file of a set has the id `{id}` now")),
+    };
+    change.subjects().filter_map(Subject::pod_set).find_map(why)
 }
 
 /// Why a project's `keep_edits` forbids a change of an RRset that was edited after an apply; none where it does not.

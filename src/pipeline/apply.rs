@@ -171,7 +171,7 @@ pub fn apply(
     let to_finish = if is_clear { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
-    let groups = waves::settings_of(&settings.projects, &settings.pod_sets);
+    let groups = waves::settings_for(plan, &settings.projects, &settings.pod_sets);
     let checks = ConfiguredChecks::of(config, request, progress);
     let services = ApprovalAccess::of(&settings, request, state)?;
     let approver = services.approver();
@@ -388,7 +388,7 @@ impl ApplyWork<'_> {
         for lane in &mut survey.lanes {
             let open = lane.open_places(&survey.unit_of);
             let listed = listed.refused(plan, lane, &open);
-            let refused = allowed::refused(lane, open, self.settings, state)?;
+            let refused = allowed::refused(plan, (lane, open), self.settings, state)?;
             lane.refuse(&refused, &survey.unit_of);
             lane.refuse(&listed, &survey.unit_of);
         }

@@ -9,6 +9,7 @@ use super::settings::WorkspaceSettings;
 use super::undo_listed::ListedQuestion;
 use crate::apply::{CopyAccess, LaneSurvey, Survey, UnitVerdict};
 use crate::change::Change;
+use crate::claim::{Rule, Subject};
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef};
 use crate::plan::Plan;
@@ -37,8 +38,12 @@ impl ListedSince {
     ) -> Result<ListedSince, Problem> {
         let domains: HashSet<NameRef<'_>> =
             settings.pod_sets.iter().filter_map(|set| Some(set.terms()?.domain.as_name())).collect();
-        let is_of_pods =
-            |change: &Change| change.key.owner.as_name().parent().is_some_and(|own| domains.contains(&own));
+        // The file of a set may be wrong since the plan was made: what is of pods is known without it, too.
+        let is_of_pods = |change: &Change| {
+            let is_in_domain = || change.key.owner.as_name().parent().is_some_and(|own| domains.contains(&own));
+            let is_of_pod = || change.subjects().any(|subject| matches!(subject, Subject::Pod(_)));
+            change.rules().any(|rule| rule == Rule::NoPod) || is_of_pod() || is_in_domain()
+        };
         let taken = survey.open().into_iter().filter(|change| takes_name(change) && is_of_pods(change));
         let taken: Vec<Change> = taken.cloned().collect();
         if taken.is_empty() {

@@ -103,7 +103,7 @@ pub fn resume(
     let (now, expires) = (request.now, config.plan_expires);
     let terms = PlanTerms { now, expires, waves_expire, expect: None, bounds: &bounds };
     let place = &place;
-    let groups = waves::settings_of(&settings.projects, &settings.pod_sets);
+    let groups = waves::settings_for(sealed.plan(), &settings.projects, &settings.pod_sets);
     let checks = ConfiguredChecks::of(config, request, progress);
     let rules = rules_now(&settings, Some(sealed.plan()));
     let services = ApprovalAccess::of(&settings, request, state)?;

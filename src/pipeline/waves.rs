@@ -32,7 +32,22 @@ pub type GroupSettings = BTreeMap<String, RolloutTerms>;
 /// No budget: what `sync` makes up was let through before.
 pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
 
-/// The rollouts of the projects and sets whose file can be read. Of others nothing can change.
+/// The rollouts that hold for a plan. One that undoes an apply may be needed just because the file of a set is wrong: so it is
+/// let through, one pod after another.
+pub fn settings_for(plan: &Plan, projects: &[Project], sets: &[PodSet]) -> GroupSettings {
+    let mut settings = settings_of(projects, sets);
+    for change in plan.changes.iter().filter(|_| plan.undoes.is_some()) {
+        let admin = projects.iter().find(|own| own.id == change.project).and_then(|own| own.admin.as_ref());
+        // Without it nothing of the project is allowed.
+        let Some(admin) = admin else { continue };
+        for set in change.subjects().filter_map(Subject::pod_set) {
+            settings.entry(set.to_owned()).or_insert_with(|| RolloutTerms::of_unread_file(admin.origin));
+        }
+    }
+    settings
+}
+
+/// The rollouts of the projects and sets whose file can be read. Of others nothing can change, but by an undo.
 pub fn settings_of(projects: &[Project], sets: &[PodSet]) -> GroupSettings {
     let of_projects = projects.iter().filter_map(|project| Some((project.id.clone(), rollout_of(project)?)));
     let of_sets = sets.iter().filter_map(|set| Some((set.id.to_string(), set.terms()?.rollout.clone())));
@@ -193,7 +208,7 @@ pub fn foresee(
     (projects, sets): (&[Project], &[PodSet]),
     (live, state): (Option<&Live>, Option<&dyn State>),
 ) -> Result<(), Problem> {
-    let settings = &settings_of(projects, sets);
+    let settings = &settings_for(plan, projects, sets);
     if settings.is_empty() {
         return Ok(());
     }
