@@ -500,10 +500,10 @@ fn an_undo_of_a_set_whose_file_is_wrong_takes_one_pod_after_another() {
         spoil(&shop);
         shop
     };
-    let spoils: [&dyn Fn(&Shop); 2] = [
-        &|shop| shop.write(file, &format!("{}rollout: {{gate: nothing}}\n", shop.read(file))),
-        &|shop| fs::remove_file(shop.path().join(file)).expect("a file"),
-    ];
+    let spoils: [&dyn Fn(&Shop); 2] =
+        [&|shop| shop.write(file, &format!("{}rollout: {{gate: nothing}}\n", shop.read(file))), &|shop| {
+            fs::remove_file(shop.path().join(file)).expect("a file")
+        }];
     for spoil in spoils {
         // What is in flux is repaired.
         let shop = moved(spoil);
@@ -515,7 +515,9 @@ fn an_undo_of_a_set_whose_file_is_wrong_takes_one_pod_after_another() {
         assert_eq!((undo.exit, undo.waiting().len()), (5, 2));
         assert_eq!(shop.run("03:01:00", &["resume"]).waiting(), ["pod:shop-web/c budget"]);
         assert_eq!(shop.run("03:02:00", &["resume"]).exit, 0);
-        assert!(["a AAAA ::1", "b AAAA ::2", "c AAAA ::3"].iter().all(|own| shop.records().iter().any(|has| has == own)));
+        assert!(
+            ["a AAAA ::1", "b AAAA ::2", "c AAAA ::3"].iter().all(|own| shop.records().iter().any(|has| has == own))
+        );
     }
 }
 
@@ -558,6 +560,45 @@ fn a_bad_row_says_of_no_pod_that_it_is_down() {
     // So to move them is no repair.
     shop.pods(&[pod("a", "sas4", &["a"]), pod("b", "sas5", &["b"]), all[2]]);
     assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/b budget"]);
+}
+
+#[test]
+fn a_pod_that_died_counts_until_it_is_active_again() {
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    let (off, elsewhere) = (Row { more: ",\"enabled\":false", ..all[0] }, pod("a", "sas9", &["9"]));
+    let held = ["pod:shop-web/b budget"];
+    let rows: [(Row<'_>, &[&str]); 5] = [
+        (Row { state: "prepared", ..elsewhere }, &held),
+        (Row { state: "removing", ..all[0] }, &held),
+        (Row { state: "Active", ..all[0] }, &held),
+        (Row { state: "prepared", ..off }, &[]),
+        (all[0], &[]),
+    ];
+    for (row, waiting) in rows {
+        let shop = Shop::with("");
+        let config = shop.read("zonewright.toml");
+        shop.write("zonewright.toml", &format!("max_bad_rows = \"90%\"\n{config}"));
+        shop.pods(&all);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        shop.pods(&[Row { state: "dead", ..all[0] }, all[1], all[2]]);
+        shop.apply("02:10:00");
+        shop.pods(&[row, pod("b", "sas4", &["b"]), all[2]]);
+        assert_eq!(shop.run("02:20:00", &["plan"]).waiting(), waiting, "{}", row.state);
+        for now in ["02:20:00", "02:30:00"] {
+            let ran = shop.apply(now);
+            assert_eq!(ran.waiting(), waiting, "{} {now}", row.state);
+            assert!(!waiting.is_empty() || now != "02:20:00" || shop.records().contains(&"b AAAA ::b".to_owned()));
+        }
+    }
+    // Its row is gone: it is no longer one of the set.
+    let shop = Shop::with("");
+    shop.pods(&all);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    shop.pods(&[Row { state: "dead", ..all[0] }, all[1], all[2]]);
+    shop.apply("02:10:00");
+    shop.pods(&[pod("b", "sas4", &["b"]), all[2]]);
+    assert!(shop.run("02:20:00", &["plan"]).waiting().is_empty());
+    assert!(shop.apply("02:20:00").waiting().is_empty());
 }
 
 #[test]

@@ -96,8 +96,8 @@ fn changed_sets(plan: &Plan) -> BTreeSet<&str> {
     plan.changes.iter().flat_map(Change::subjects).filter_map(Subject::pod_set).collect()
 }
 
-/// The pods that a plan changes, and those of their sets that cannot be reached, as the export has them. `was_down` are those
-/// that earlier exports called dead or waiting.
+/// The pods that a plan changes, and those of their sets that cannot be reached or could not, as the export has them. `was_down`
+/// are those that earlier exports called dead or waiting.
 pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject, DownPod>) -> Vec<PodSeen> {
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
@@ -105,7 +105,8 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject
         active: pod.is_active(),
         replaces: replaced(pods, pod),
         down: pod.is_down(),
-        in_service: pod.is_enabled,
+        // Of a bad row nothing is known.
+        in_service: was_down.get(&subject).filter(|_| pod.fault.is_some()).map_or(pod.is_enabled, |was| was.in_service),
         location: pod.location.map(text).unwrap_or_default(),
         rack: pod.rack.map(text),
         was_down: was_down.contains_key(&subject),
@@ -122,8 +123,8 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject
     for set in changed_sets(plan) {
         let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
         let id: Arc<str> = set.into();
-        let down = rows.iter().filter(|pod| pod.is_down() && pod.is_enabled);
         let subject = |pod: &Pod| Subject::pod(Arc::clone(&id), &*pod.id);
+        let down = rows.iter().filter(|pod| pod.is_down() && pod.is_enabled || was_down.contains_key(&subject(pod)));
         // Those that replace a pod of the plan say when its records may go.
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
         all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
@@ -149,12 +150,16 @@ pub(super) fn down_pods(plan: &Plan) -> BTreeMap<Subject, String> {
     down.filter_map(|seen| Some((seen.subject.clone(), seen.subject.pod_set()?.to_owned()))).collect()
 }
 
-/// The pods in service that the state knows as down, and of which the plan does not know it: it undoes an apply, and was made
-/// without the export, or it was made before. Each with its group.
+/// The pods in service that the state knows as down, and that the plan does not call so: it undoes an apply, and was made
+/// without the export; or it was made before; or the pod is not active yet where it is to be, or its row is bad. Each with its
+/// group.
 pub(super) fn fallen_pods(plan: &Plan, down: &BTreeMap<Subject, DownPod>) -> BTreeMap<Subject, String> {
     let is_news = |pod: &DownPod| plan.undoes.is_some() || pod.since > plan.created;
-    let is_told = |subject: &Subject| plan.pod(subject).is_some_and(|seen| seen.down);
-    let fallen = down.iter().filter(|(subject, pod)| pod.in_service && is_news(pod) && !is_told(subject));
+    let is_untold = |subject: &Subject, pod: &DownPod| {
+        plan.pod(subject)
+            .map_or_else(|| is_news(pod), |seen| !seen.down && (is_news(pod) || seen.in_service && !seen.active))
+    };
+    let fallen = down.iter().filter(|(subject, pod)| pod.in_service && is_untold(subject, pod));
     fallen.filter_map(|(subject, _)| Some((subject.clone(), subject.pod_set()?.to_owned()))).collect()
 }
 

@@ -9,6 +9,9 @@ use crate::claim::Subject;
 /// What an export says of a pod that is down, where it is not known which of the two.
 const DOWN: &str = "`dead` or `waiting`";
 
+/// What is said of one that was so, and that the plan does not call active either.
+const NOT_BACK: &str = "not back after `dead` or `waiting`";
+
 /// The groups, with who of them is in flux.
 pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     let board = |(name, terms): (&'p String, &GroupTerms)| {
@@ -27,7 +30,8 @@ pub fn groups<'p>(view: &RolloutView<'p>) -> Vec<GroupBoard<'p>> {
     for (subject, group) in view.fallen {
         if let Some(place) = place_of(&boards, group) {
             boards[place].add(subject, None, view.now);
-            boards[place].note_down(subject, DOWN);
+            let is_back = view.plan.pod(subject).is_none_or(|seen| seen.active);
+            boards[place].note_down(subject, if is_back { DOWN } else { NOT_BACK });
         }
     }
     for row in view.memory.flux.iter().filter(|row| row.is_disruptive && row.is_in_flux(view.now)) {
