@@ -602,6 +602,38 @@ fn a_pod_that_died_counts_until_it_is_active_again() {
 }
 
 #[test]
+fn a_death_is_not_forgotten_until_the_name_has_moved() {
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"]), pod("c", "sas3", &["3"])];
+    let cases = [
+        ("projects/shop.yaml", "policy: repair", "policy: create-only"),
+        ("zonewright.toml", "automation = \"allowed\"", "automation = \"allowed\"\nkeep_edits = true"),
+    ];
+    for (file, before, after) in cases {
+        let shop = Shop::with("");
+        shop.pods(&all);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        shop.pods(&[Row { state: "dead", ..all[0] }, all[1], all[2]]);
+        shop.apply("02:10:00");
+        shop.write(file, &shop.read(file).replacen(before, after, 1));
+        if file == "zonewright.toml" {
+            shop.edit("a", Some("e"));
+        }
+        // It is there again, and the plan may not move its name: the first one creates its other names, the next does nothing.
+        shop.pods(&[pod("a", "sas9", &["9"]), all[1], all[2]]);
+        ["02:20:00", "02:30:00"].into_iter().for_each(|now| drop(shop.apply(now)));
+        assert!(shop.records().iter().all(|own| own != "a AAAA ::9"), "{:?}", shop.records());
+        shop.write(file, &shop.read(file).replacen(after, before, 1));
+        shop.pods(&[pod("a", "sas9", &["9"]), pod("b", "sas4", &["b"]), all[2]]);
+        assert_eq!(shop.run("02:40:00", &["plan"]).waiting(), ["pod:shop-web/b budget"], "{file}");
+        assert_eq!(shop.apply("02:40:00").waiting(), ["pod:shop-web/b budget"], "{file}");
+        assert!(shop.records().contains(&"a AAAA ::9".to_owned()), "{:?}", shop.records());
+        // It has moved: its next move waits as any other.
+        shop.pods(&[pod("a", "sas8", &["8"]), pod("b", "sas4", &["b"]), all[2]]);
+        assert_eq!(shop.apply("02:50:00").waiting(), ["pod:shop-web/a budget"], "{file}");
+    }
+}
+
+#[test]
 fn records_of_a_replaced_pod_wait_for_the_new_one() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

@@ -195,7 +195,7 @@ pub(super) fn made(
     plan.limits = remembered.count(&plan, request.workspace);
     plan.groups = waves::groups_seen(&inventory, &plan);
     let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
-    plan.pods = waves::pods_seen(&inventory, &plan, &was_down);
+    plan.pods = waves::pods_seen((&inventory, &zones.live), &plan, &was_down);
     plan.notices.extend(waves::migrations(&inventory, &plan, state)?);
     let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
     add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));

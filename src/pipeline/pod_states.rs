@@ -55,8 +55,9 @@ impl PodStates {
                 // Of a bad row nothing is known.
                 let in_service = if pod.fault.is_none() { pod.is_enabled } else { known.in_service };
                 let known = DownPod { in_service, ..*known };
-                // What is prepared or removed is not there again.
-                if !pod.is_active() || !is_looked_at() {
+                let is_elsewhere = || plan.pod(&subject).is_some_and(|seen| seen.elsewhere);
+                // What is prepared or removed is not there again, nor is one whose name was not moved.
+                if !pod.is_active() || !is_looked_at() || is_elsewhere() {
                     found.down.insert(subject, known);
                 } else if open.contains(&subject) {
                     found.moving.insert(subject.clone());

@@ -98,13 +98,18 @@ fn changed_sets(plan: &Plan) -> BTreeSet<&str> {
 
 /// The pods that a plan changes, and those of their sets that cannot be reached or could not, as the export has them. `was_down`
 /// are those that earlier exports called dead or waiting.
-pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject, DownPod>) -> Vec<PodSeen> {
+pub fn pods_seen(
+    (inventory, live): (&Inventory, &Live),
+    plan: &Plan,
+    was_down: &BTreeMap<Subject, DownPod>,
+) -> Vec<PodSeen> {
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
     let seen = |subject: Subject, pod: &Pod| PodSeen {
         active: pod.is_active(),
         replaces: replaced(pods, pod),
         down: pod.is_down(),
+        elsewhere: was_down.contains_key(&subject) && pod.is_active() && stays_elsewhere((inventory, live), plan, pod),
         // Of a bad row nothing is known.
         in_service: was_down.get(&subject).filter(|_| pod.fault.is_some()).map_or(pod.is_enabled, |was| was.in_service),
         location: pod.location.map(text).unwrap_or_default(),
@@ -129,7 +134,20 @@ pub fn pods_seen(inventory: &Inventory, plan: &Plan, was_down: &BTreeMap<Subject
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
         all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
     }
+    let left = was_down.keys().filter_map(row).filter(|seen| seen.elsewhere);
+    all.extend(left.map(by_subject));
     all.into_values().collect()
+}
+
+/// Whether the name that stays with a pod leads to another place than its own, and a plan leaves that as it is: the policy, or an
+/// edit that is kept, may forbid the change.
+fn stays_elsewhere((inventory, live): (&Inventory, &Live), plan: &Plan, pod: &Pod) -> bool {
+    let terms = inventory.pods.set_of(pod).terms();
+    let Some(Ok(name)) = terms.map(|terms| pod.constant_name(terms, &inventory.symbols)) else { return false };
+    let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| live.rrset(name.as_name(), rtype));
+    let mut addresses = found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
+    let moves = |change: &Change| change.key.owner.as_name() == name.as_name() && takes_value(change);
+    addresses.any(|address| !pod.addresses.contains(&address)) && !plan.changes.iter().any(moves)
 }
 
 /// The pod whose records wait for this one; none where its set moves names.

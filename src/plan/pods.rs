@@ -15,6 +15,9 @@ pub struct PodSeen {
     pub active: bool,
     /// Whether the export calls it `waiting` or `dead`.
     pub down: bool,
+    /// Whether it was down and is active, and the name that stays with it leads to another place, which the plan leaves so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub elsewhere: bool,
     /// Whether it is in service: budgets count only such pods.
     pub in_service: bool,
     /// The location of its node; empty where the export names none.

@@ -105,7 +105,7 @@ impl Story {
             ..fixture::empty()
         };
         plan.groups = waves::groups_seen(inventory, &plan);
-        plan.pods = waves::pods_seen(inventory, &plan, &self.state.pods_down().unwrap());
+        plan.pods = waves::pods_seen((inventory, &live), &plan, &self.state.pods_down().unwrap());
         let groups = settings_of(&inventory.projects, &inventory.pods.sets);
         add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));
         let state: &dyn State = &self.state;
