@@ -1569,6 +1569,30 @@ fn one_of_several_pods_that_replace_another_is_enough() {
 }
 
 #[test]
+fn a_pod_that_is_still_there_does_not_wait_for_the_one_that_is_to_replace_it() {
+    let kept = pod("k", "sas5", &["5"]);
+    let new = Row { more: REPLACES, state: "waiting", ..pod("new", "", &[]) };
+    // It is new itself.
+    let shop = Shop::with(&format!("migration: copy-and-remove\n{HTTP}"));
+    for old in [Row { state: "prepared", ..pod("old", "sas1", &["1"]) }, pod("old", "sas1", &["1"])] {
+        shop.pods(&[kept, old, new]);
+        assert!(shop.apply("02:00:00").waiting().is_empty());
+    }
+    let listed = |shop: &Shop, pods: [&str; 2]| assert_eq!(shop.listed(), http(&pods), "{:?}", shop.records());
+    listed(&shop, [&shop.placed("k", "5"), &shop.placed("old", "1")]);
+    assert!(shop.records().contains(&"old AAAA ::1".to_owned()), "{:?}", shop.records());
+    // It died, and is back elsewhere.
+    shop.pods(&[kept, Row { state: "dead", ..pod("old", "sas1", &["1"]) }, new]);
+    shop.apply("02:10:00");
+    shop.pods(&[kept, pod("old", "sas9", &["9"]), new]);
+    for now in ["02:20:00", "02:30:00"] {
+        assert!(shop.apply(now).waiting().is_empty());
+    }
+    listed(&shop, [&shop.placed("k", "5"), &shop.placed("old", "9")]);
+    assert!(shop.records().contains(&"old AAAA ::9".to_owned()), "{:?}", shop.records());
+}
+
+#[test]
 fn a_pod_is_not_replaced_by_one_that_is_blocked_or_left_out() {
     let (kept, new) = (pod("k", "sas5", &["5"]), Row { more: REPLACES, ..pod("new", "sas2", &["2"]) });
     let holds = |shop: &Shop| shop.records().contains(&"old AAAA ::1".to_owned());
@@ -1595,9 +1619,9 @@ fn a_pod_is_not_replaced_by_one_that_is_blocked_or_left_out() {
         shop.pods(&[kept, Row { more: ",\"replaces\":\"old\",\"inv\":\"x\"", ..new }]);
         assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/old replaces"]);
         assert!(holds(&shop), "{:?}", shop.records());
-        // The command is about the old pod alone, which moves.
+        // The command is about the old pod alone, which is gone.
         let shop = copying(endpoints);
-        shop.pods(&[kept, new, pod("old", "sas9", &["9"])]);
+        shop.pods(&[kept, new]);
         let ran = shop.run("02:20:00", &["apply", "--auto", "--yes", "--subject", "pod:shop-web/old"]);
         let message = ran.document["waiting"][0]["message"].as_str().expect("why");
         assert_eq!(message, "pod:shop-web/new replaces it, and the command leaves it out");

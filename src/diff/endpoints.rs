@@ -6,8 +6,6 @@
 //! addresses stay where its placement has a new name stays listed by the former name, too, until all name servers and
 //! caches know the new one, where there are several name servers.
 
-use std::collections::HashSet;
-
 use super::context::RuleContext;
 use crate::desired::pods::{EndpointCase, ListedNames, addresses_of};
 use crate::desired::records::StatedClaim;
@@ -20,10 +18,7 @@ use crate::live::Live;
 pub fn claims(context: &RuleContext<'_>, place: usize, is_open: &dyn Fn(usize) -> bool) -> Vec<StatedClaim> {
     let (name, case) = context.stated.pods().endpoint(place);
     let EndpointCase { live, set, terms, .. } = case;
-    let pods = &context.inventory.pods;
-    let rows = &pods.rows[pods.places_of(set)];
-    let replaced = rows.iter().filter_map(|pod| pod.replaced(terms)).collect();
-    let listing = Listing { context, live, set, terms, replaced, is_open };
+    let listing = Listing { context, live, set, terms, is_open };
     case.claims(name, &listing)
 }
 
@@ -37,8 +32,6 @@ struct Listing<'a, 'c> {
     set: PodSetIndex,
     /// What its owner says.
     terms: &'a PodSetTerms,
-    /// The ids of the pods that others replace.
-    replaced: HashSet<&'a str>,
     /// Whether the rules of the subject of a pod run, by its place, and nothing blocks it.
     is_open: &'a dyn Fn(usize) -> bool,
 }
@@ -94,9 +87,7 @@ impl Listing<'_, '_> {
     fn names(&self, pod: &Pod, transient: Option<Name>, is_open: bool) -> Vec<Name> {
         let Some(transient) = transient else { return Vec::new() };
         let is_there = self.has_addresses(transient.as_name(), pod);
-        // All changes of a pod that another replaces may wait for that one.
-        let may_go = || is_open && !self.takes_values(pod) && !self.replaced.contains(&*pod.id);
-        let comes_now = || pod.state.is_placed() && may_go();
+        let comes_now = || pod.state.is_placed() && is_open && !self.takes_values(pod);
         if !is_there && !comes_now() {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
 //! Pods that others replace: their records wait until the new pod is there. Pure.
 //!
 //! The old records go once the new pod is active, and its names and the SRV of its set have reached all clients, whatever the
-//! export says of the old pod. So a resolver with a cache always gets one of both. Of several new pods one is enough: the
+//! export says of the old pod. What comes for an old pod that is still there, or where it moves to, does not wait. So a resolver with a cache always gets one of both. Of several new pods one is enough: the
 //! others may never come.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -62,9 +62,16 @@ impl<'p> Replacements<'p> {
         if self.by_old.is_empty() {
             return None;
         }
-        let changes = unit.changes.iter().map(|place| &view.plan.changes[*place]);
-        let mut replaced =
-            changes.flat_map(|change| change.subjects()).filter_map(|own| self.by_old.get_key_value(own));
+        let changes = || unit.changes.iter().map(|place| &view.plan.changes[*place]);
+        let gives = |old: &Subject| {
+            changes().any(|change| change.kind.after().is_some() && change.subjects().any(|own| own == old))
+        };
+        // Only of a pod that is to be somewhere a change leaves something.
+        let is_there = |old: &Subject| view.plan.pod(old).is_some_and(|seen| !seen.down && (seen.active || gives(old)));
+        let mut replaced = changes()
+            .flat_map(|change| change.subjects())
+            .filter_map(|own| self.by_old.get_key_value(own))
+            .filter(|(old, _)| !is_there(old));
         replaced.find_map(|(old, news)| {
             let set = old.pod_set()?;
             let unready: Vec<Option<&str>> = news.iter().map(|new| self.unready(new)).collect();
