@@ -30,6 +30,8 @@ pub struct HostAsk {
     pub comment: String,
     /// Whether a person named the host.
     pub kind: TaskType,
+    /// What it shares with the hosts with which it goes together, and with no other: the place of the first change of its unit.
+    pub unit: usize,
 }
 
 /// The changes of one host.
@@ -52,7 +54,7 @@ pub fn asks_of(plan: &Plan, unit: &ChangeUnit, terms: &BTreeMap<String, Approval
     let ask = |(inv, (project, changes)): (Inv, HostChanges<'_>)| {
         let action = action_of(plan, inv, &changes)?;
         let is_asked = terms.get(project).is_some_and(|terms| terms.actions.contains(&action));
-        is_asked.then(|| ask(plan, inv, project, (action, &changes)))
+        is_asked.then(|| HostAsk { unit: unit.changes[0], ..ask(plan, inv, project, (action, &changes)) })
     };
     hosts.into_iter().filter_map(ask).collect()
 }
@@ -69,6 +71,7 @@ fn ask(plan: &Plan, inv: Inv, project: &str, (action, changes): (CmsAction, &[&C
         change: serde_json::to_string(&after).expect("texts are JSON"),
         comment: comment(changes),
         kind: if is_named { TaskType::Manual } else { TaskType::Automated },
+        unit: 0,
         subject,
     }
 }

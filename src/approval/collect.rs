@@ -16,6 +16,8 @@ pub struct HostsKnown<'a> {
     pub is_changed: &'a dyn Fn(&Subject) -> bool,
     /// Whether the plan looked at a host of a project: of others it says nothing.
     pub is_seen: &'a dyn Fn(&Subject, &str) -> bool,
+    /// Whether zonewright.toml has a service.
+    pub is_known: &'a dyn Fn(&str) -> bool,
     /// The services that are asked for hosts of a project.
     pub asks: &'a dyn Fn(&str, &str) -> bool,
 }
@@ -24,19 +26,32 @@ pub struct HostsKnown<'a> {
 pub fn collect(pass: &mut ApprovalPass<'_>, ids: TaskIds<'_>, hosts: &HostsKnown<'_>) {
     let (memory, lists) = (pass.memory().clone(), pass.lists().clone());
     for (service, listed) in &lists {
-        pass.remove(service, without_row(listed, &memory, ids));
-        pass.forget_vanished(vanished(service, listed, &memory));
+        pass.remove(service, without_row((service, listed), &memory, (ids, hosts.is_known)));
+        pass.look_for(service, vanished(service, listed, &memory));
     }
     let over = memory.tasks().filter(|row| is_over(row, hosts)).map(|row| row.id.clone());
     pass.end(over.collect::<Vec<_>>());
 }
 
-/// The tasks in a list that no row is about: those of this state, and dry runs of this owner.
-fn without_row(listed: &[ListedTask], memory: &ApprovalMemory, ids: TaskIds<'_>) -> Vec<String> {
+/// The tasks in a list that no row of this service is about: those of this state, and dry runs of this owner. One whose row is of a
+/// service that zonewright.toml no longer has may be here under another name.
+fn without_row(
+    (service, listed): (&str, &[ListedTask]),
+    memory: &ApprovalMemory,
+    (ids, is_known): (TaskIds<'_>, &dyn Fn(&str) -> bool),
+) -> Vec<String> {
     let (own, dry) = (ids.prefix(), format!("{}.{DRY}.", ids.owner));
-    let is_own = |id: &str| id.starts_with(&own) && memory.task(id).is_none();
-    let of_nothing = listed.iter().filter(|task| is_own(&task.id) || task.id.starts_with(&dry));
-    of_nothing.map(|task| task.id.clone()).collect()
+    let has_row = |id: &str| memory.task(id).is_some_and(|row| row.service == service || is_known(&row.service));
+    let of_nothing = listed.iter().map(|task| task.id.as_str()).filter(|id| {
+        let is_own = id.strip_prefix(&own).is_some_and(is_random) && !has_row(id);
+        is_own || id.strip_prefix(&dry).is_some_and(is_random)
+    });
+    of_nothing.map(str::to_owned).collect()
+}
+
+/// Whether a text may be the random part of an id: that of another owner may begin alike, and goes on.
+fn is_random(rest: &str) -> bool {
+    !rest.is_empty() && rest.bytes().all(|octet| octet.is_ascii_hexdigit())
 }
 
 /// The rows of tasks that a service does not list.

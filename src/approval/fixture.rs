@@ -17,6 +17,7 @@ pub fn ask(inv: u64) -> HostAsk {
         change: "moved".to_owned(),
         comment: "AAAA replaced".to_owned(),
         kind: TaskType::Automated,
+        unit: inv as usize,
     }
 }
 

@@ -103,6 +103,8 @@ enum PassJob {
     Confirm(usize),
     /// To remove a task.
     Delete(String),
+    /// Whether the service knows a task.
+    Look(String),
     /// All tasks.
     List,
 }
@@ -123,6 +125,10 @@ pub struct ApprovalPass<'a> {
     hosts: Vec<HostAsk>,
     /// Their places.
     place_of: BTreeMap<Subject, usize>,
+    /// The places of those that go together, by their unit.
+    mates_of: BTreeMap<usize, Vec<usize>>,
+    /// Since when services were asked for hosts whose tasks were forgotten in this run.
+    asked_since: BTreeMap<Subject, Time>,
     /// What is still to be asked of each service.
     queues: BTreeMap<String, VecDeque<PassJob>>,
     /// What was sent and has no reply yet: the place of the host by the id of the task, and whether it is confirmed.
@@ -150,6 +156,8 @@ impl<'a> ApprovalPass<'a> {
             task_of,
             busy,
             place_of: BTreeMap::new(),
+            mates_of: BTreeMap::new(),
+            asked_since: BTreeMap::new(),
             news: ApprovalNews::default(),
             hosts: Vec::new(),
             queues: BTreeMap::new(),
@@ -192,13 +200,16 @@ impl<'a> ApprovalPass<'a> {
         let first = self.hosts.len();
         self.hosts.extend(hosts);
         self.place_of.extend(self.hosts[first..].iter().map(|ask| ask.subject.clone()).zip(first..));
+        for host in first..self.hosts.len() {
+            self.mates_of.entry(self.hosts[host].unit).or_default().push(host);
+        }
         (first..self.hosts.len()).for_each(|host| self.advance(host));
         // Whom a slow service did not reach in earlier passes comes first, then whom it was asked for longest ago.
         let mut queues = std::mem::take(&mut self.queues);
         for (service, queue) in &mut queues {
             let tried = |job: &PassJob| match job {
                 PassJob::Advance(host) => self.row(*host, service).and_then(|row| row.tried),
-                PassJob::Confirm(_) | PassJob::Delete(_) | PassJob::List => None,
+                PassJob::Confirm(_) | PassJob::Delete(_) | PassJob::Look(_) | PassJob::List => None,
             };
             queue.make_contiguous().sort_by_key(tried);
         }
@@ -265,9 +276,9 @@ impl<'a> ApprovalPass<'a> {
         ids.into_iter().for_each(|id| self.queue(service, PassJob::Delete(id)));
     }
 
-    /// Forgets tasks that their services no longer know.
-    pub fn forget_vanished(&mut self, ids: impl IntoIterator<Item = String>) {
-        ids.into_iter().for_each(|id| self.forget(&id));
+    /// Asks for tasks that their service does not list: a list may lag, and what the service knows stays.
+    pub fn look_for(&mut self, service: &str, ids: impl IntoIterator<Item = String>) {
+        ids.into_iter().for_each(|id| self.queue(service, PassJob::Look(id)));
     }
 
     /// Forgets that hosts were rejected or went to the end.
@@ -328,7 +339,12 @@ impl<'a> ApprovalPass<'a> {
 
     /// Takes what was said of a task.
     fn take_task(&mut self, service: &str, id: &str, content: Result<CmsContent, CmsFault>) {
-        let Some((host, is_confirming)) = self.open.remove(id) else { return };
+        let Some((host, is_confirming)) = self.open.remove(id) else {
+            if content == Ok(CmsContent::Task(None)) {
+                self.forget(id);
+            }
+            return;
+        };
         match content {
             Ok(CmsContent::Task(Some(TaskAnswer { status, message }))) => {
                 let said = TaskSaid { status, message: message.clone(), at: self.term.now };
@@ -344,8 +360,11 @@ impl<'a> ApprovalPass<'a> {
             }
             // The service lost it: the host is asked for anew, with a new id.
             Ok(CmsContent::Task(None)) => {
-                self.forget(id);
-                if !is_confirming {
+                if is_confirming {
+                    let lost = "it does not know the task that was made".to_owned();
+                    self.change(id, |row| (row.said, row.fault) = (None, Some(lost)));
+                } else {
+                    self.forget(id);
                     self.queues.entry(service.to_owned()).or_default().push_front(PassJob::Advance(host));
                 }
             }
@@ -356,6 +375,9 @@ impl<'a> ApprovalPass<'a> {
 
     /// Asks the next service of a host, where one is left.
     fn advance(&mut self, host: usize) {
+        if self.is_shut(host) {
+            return;
+        }
         let services = self.services_of(host);
         for (place, service) in services.iter().enumerate() {
             let is_allowed = self.row(host, service).is_some_and(TaskRow::is_ok);
@@ -371,6 +393,12 @@ impl<'a> ApprovalPass<'a> {
         }
     }
 
+    /// Whether a service rejected a host in this run that goes together with one.
+    fn is_shut(&self, host: usize) -> bool {
+        let mut mates = self.mates_of.get(&self.hosts[host].unit).into_iter().flatten();
+        mates.any(|mate| self.rejected.contains(&self.hosts[*mate].subject))
+    }
+
     /// Ends the tasks of a host that no wave used, at services that come after one which no longer allows it: who holds a later
     /// service, and waits for an earlier one, may wait for a host that waits for it.
     fn end_unused(&mut self, host: usize, services: &[String]) {
@@ -379,24 +407,63 @@ impl<'a> ApprovalPass<'a> {
         self.end(ids);
     }
 
-    /// Asks the service that is built in: so many hosts of a project are busy at a time.
+    /// Asks the service that is built in: so many hosts of a project are busy at a time. Hosts that go together become so
+    /// together, once all other services let all of them through: one of them alone would hold a place in vain.
     fn ask_built_in(&mut self, host: usize) {
-        let HostAsk { subject, project, .. } = &self.hosts[host];
-        let max = self.term.projects.get(project).map_or(0, |terms| terms.max_busy_hosts);
-        let busy = self.busy.get(project).map_or(0, |busy| busy.iter().filter(|own| *own != subject).count());
-        let (status, message) = if busy < max {
-            (TaskStatus::Ok, String::new())
-        } else {
-            let (are, hosts) = if busy == 1 { ("is", "host") } else { ("are", "hosts") };
-            (TaskStatus::InProcess, format!("{busy} {hosts} of `{project}` {are} busy, and {max} may be"))
+        let mates: Vec<usize> = self.mates_of.get(&self.hosts[host].unit).cloned().unwrap_or_else(|| vec![host]);
+        let asking: Vec<usize> = mates
+            .iter()
+            .copied()
+            .filter(|mate| self.services_of(*mate).iter().any(|own| own == DEFAULT_SERVICE))
+            .collect();
+        let is_ready = mates.iter().all(|mate| {
+            let others = self.services_of(*mate).into_iter().filter(|service| service != DEFAULT_SERVICE);
+            others.into_iter().all(|service| self.row(*mate, &service).is_some_and(TaskRow::is_ok))
+        });
+        let full = asking.iter().find_map(|mate| self.no_place(*mate, &asking));
+        let why = match full {
+            Some(why) => Some(why),
+            None if is_ready => None,
+            None => Some("a host that shares its change has not been let through by all services".to_owned()),
         };
+        let Some(why) = why else {
+            asking.into_iter().for_each(|mate| self.let_in(mate));
+            return;
+        };
+        self.say_built_in(host, TaskStatus::InProcess, why);
+    }
+
+    /// Why there is no place for a host and those of its project that go with it; none where there is.
+    fn no_place(&self, host: usize, mates: &[usize]) -> Option<String> {
+        let HostAsk { project, .. } = &self.hosts[host];
+        let max = self.term.projects.get(project).map_or(0, |terms| terms.max_busy_hosts);
+        let own: BTreeSet<&Subject> = mates
+            .iter()
+            .map(|mate| &self.hosts[*mate])
+            .filter(|ask| ask.project == *project)
+            .map(|ask| &ask.subject)
+            .collect();
+        let busy =
+            self.busy.get(project).map_or(0, |busy| busy.iter().filter(|subject| !own.contains(subject)).count());
+        if own.len() > max {
+            return Some(format!("{} hosts of `{project}` share a change, and {max} may be busy", own.len()));
+        }
+        let (are, hosts) = if busy == 1 { ("is", "host") } else { ("are", "hosts") };
+        (busy + own.len() > max).then(|| format!("{busy} {hosts} of `{project}` {are} busy, and {max} may be"))
+    }
+
+    /// Lets a host be busy.
+    fn let_in(&mut self, host: usize) {
+        let HostAsk { subject, project, .. } = self.hosts[host].clone();
+        self.busy.entry(project).or_default().insert(subject);
+        self.say_built_in(host, TaskStatus::Ok, String::new());
+    }
+
+    /// Keeps what the service that is built in says of a host.
+    fn say_built_in(&mut self, host: usize, status: TaskStatus, message: String) {
         let id = self.row(host, DEFAULT_SERVICE).map(|row| row.id.clone());
         let action = self.hosts[host].action;
         let id = id.unwrap_or_else(|| self.make_row(host, DEFAULT_SERVICE, action));
-        if status == TaskStatus::Ok {
-            let HostAsk { subject, project, .. } = self.hosts[host].clone();
-            self.busy.entry(project).or_default().insert(subject);
-        }
         let said = TaskSaid { status, message, at: self.term.now };
         self.change(&id, |row| (row.said, row.tried) = (Some(said.clone()), Some(said.at)));
     }
@@ -407,6 +474,10 @@ impl<'a> ApprovalPass<'a> {
         match job {
             PassJob::List => Some(CmsRequestKind::List),
             PassJob::Delete(id) => Some(CmsRequestKind::Delete(id)),
+            PassJob::Look(id) => {
+                let host = self.memory.task(&id)?.host.clone();
+                Some(CmsRequestKind::Poll(id, host))
+            }
             PassJob::Confirm(host) => {
                 let row = self.row(host, service)?;
                 let (id, name) = (row.id.clone(), row.host.clone());
@@ -414,6 +485,7 @@ impl<'a> ApprovalPass<'a> {
                 self.change(&id, |row| row.tried = Some(now));
                 Some(CmsRequestKind::Poll(id, name))
             }
+            PassJob::Advance(host) if self.is_shut(host) => None,
             PassJob::Advance(host) => {
                 if let Some(row) = self.row(host, service) {
                     let (id, name) = (row.id.clone(), row.host.clone());
@@ -485,15 +557,18 @@ impl<'a> ApprovalPass<'a> {
         self.memory.task(id)
     }
 
-    /// Ends tasks that were made for another action or under another name; those of hosts in flux stay.
+    /// Ends tasks that were made for another action, or under another name or project; those of hosts in flux stay, but for the
+    /// place among the busy hosts of another project.
     pub fn end_others(&mut self, asks: &[HostAsk]) {
         let mut others = Vec::new();
         for ask in asks {
-            for row in self.memory.of(&ask.subject).filter(|row| !row.is_ended && !row.is_built_in()) {
+            for row in self.memory.of(&ask.subject).filter(|row| !row.is_ended) {
                 let version = self.term.services.get(&row.service);
                 let is_same_action = version.and_then(|version| version.asked_as(ask.action)) == Some(row.action);
-                let is_same_host = row.host == ask.host || row.is_used;
-                if !is_same_action || !is_same_host {
+                let is_same_project = row.project == ask.project;
+                let is_same = is_same_action && is_same_project && row.host == ask.host;
+                let stays = if row.is_built_in() { is_same_project } else { row.is_used || is_same };
+                if !stays {
                     others.push(row.id.clone());
                 }
             }
@@ -503,7 +578,12 @@ impl<'a> ApprovalPass<'a> {
 
     /// Notes that a service rejected a host.
     fn reject(&mut self, host: usize, service: &str, message: String) {
-        let HostAsk { subject, change, .. } = self.hosts[host].clone();
+        let HostAsk { subject, change, unit, .. } = self.hosts[host].clone();
+        // Those that go with it do not go, either: they hold nothing meanwhile.
+        let mates = self.mates_of.get(&unit).into_iter().flatten().filter(|mate| **mate != host);
+        let rows = mates.flat_map(|mate| self.memory.of(&self.hosts[*mate].subject)).filter(|row| !row.is_used);
+        let ids: Vec<String> = rows.map(|row| row.id.clone()).collect();
+        self.end(ids);
         // A host that is in flux because of an earlier change stays busy.
         let over = self.memory.of(&subject).filter(|row| !(row.is_used && row.is_built_in()));
         let ids: Vec<String> = over.map(|row| row.id.clone()).collect();
@@ -531,6 +611,8 @@ impl<'a> ApprovalPass<'a> {
     /// Removes a row.
     fn forget(&mut self, id: &str) {
         let Some(row) = self.memory.remove(id) else { return };
+        let since = self.asked_since.entry(row.subject.clone()).or_insert(row.since);
+        *since = row.since.min(*since);
         if row.is_built_in()
             && let Some(busy) = self.busy.get_mut(&row.project)
         {

@@ -49,21 +49,23 @@ pub fn asked_now(
         let refusal = memory.refusals.get(&ask.subject);
         refusal.filter(|refusal| refusal.kind == RefusalKind::GaveUp).map(|refusal| refusal.at)
     };
-    let mut asks: Vec<HostAsk> = asks.into_iter().filter(|ask| !is_rejected(ask)).collect();
+    // Hosts that share a change go together, or not at all: services are asked for all of them, or for none.
+    let shut: BTreeSet<usize> = asks.iter().filter(|ask| is_rejected(ask)).map(|ask| ask.unit).collect();
+    let mut asks: Vec<HostAsk> = asks.into_iter().filter(|ask| !shut.contains(&ask.unit)).collect();
     // The sort keeps the order of waves among those of which it says nothing.
     asks.sort_by_key(at_end);
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     for ask in asks.iter().filter(|ask| with_tasks.contains(&ask.subject) && !used.contains(&ask.subject)) {
         *taken.entry(ask.project.clone()).or_default() += 1;
     }
+    let is_known = |ask: &&HostAsk| with_tasks.contains(&ask.subject) || free.contains(&ask.subject);
+    let mut asked: BTreeSet<usize> = asks.iter().filter(is_known).map(|ask| ask.unit).collect();
     asks.retain(|ask| {
-        if with_tasks.contains(&ask.subject) || free.contains(&ask.subject) {
-            return true;
-        }
         let taken = taken.entry(ask.project.clone()).or_default();
         let has_place = limits.get(&ask.project).is_none_or(|limit| *taken < *limit);
-        *taken += usize::from(has_place);
-        has_place
+        let is_asked = asked.contains(&ask.unit) || has_place && asked.insert(ask.unit);
+        *taken += usize::from(is_asked && !with_tasks.contains(&ask.subject) && !free.contains(&ask.subject));
+        is_asked
     });
     asks
 }

@@ -54,6 +54,7 @@ fn ask(inv: u64) -> HostAsk {
         change: "1".to_owned(),
         comment: "AAAA replaced".to_owned(),
         kind: TaskType::Automated,
+        unit: inv as usize,
     }
 }
 
@@ -258,7 +259,7 @@ fn tasks_that_belong_to_nothing_are_deleted_and_others_stay() {
     let listed = |id: &str| ListedTask { id: id.to_owned(), hosts: Vec::new(), status: TaskStatus::Ok };
     let mut list: Vec<ListedTask> =
         yard.kept.tasks().filter(|row| row.subject != host(3)).map(|row| listed(&row.id)).collect();
-    list.extend(["dns.5f.77", "dns.60.77", "dns.dry.1", "other.5f.77"].map(listed));
+    list.extend(["dns.5f.77", "dns.60.77", "dns.dry.1", "dns.dry.5f.77", "other.5f.77"].map(listed));
     let kept = yard.kept.clone();
     let ids = TaskIds { owner: "dns", state: "5f", run: 8, random: &String::new };
     let term = ApprovalTerm { projects: &yard.projects, services: &yard.services, ids, now: at(9) };
@@ -270,8 +271,9 @@ fn tasks_that_belong_to_nothing_are_deleted_and_others_stay() {
     // Host 1 is in the plan, host 2 is not; 4 is in flux, and 5 has settled.
     let hosts = HostsKnown {
         is_in_flux: &|subject| *subject == host(4),
-        is_changed: &|subject| *subject == host(1),
+        is_changed: &|subject| [1, 3].map(host).contains(subject),
         is_seen: &|_, _| true,
+        is_known: &|_| true,
         asks: &|_, _| true,
     };
     collect(&mut pass, ids, &hosts);
@@ -280,13 +282,15 @@ fn tasks_that_belong_to_nothing_are_deleted_and_others_stay() {
         .into_iter()
         .map(|request| match request.kind {
             CmsRequestKind::Delete(id) => yard.kept.task(&id).map_or(id, |row| row.subject.to_string()),
+            CmsRequestKind::Poll(id, _) => format!("poll {}", yard.kept.task(&id).expect("a row").subject),
             other => panic!("{other:?}"),
         })
         .collect();
-    let expected = ["dns.5f.77", "dns.dry.1", "host:2", "host:5"];
+    // The list may lag: only what the service does not know is forgotten.
+    let expected = ["dns.5f.77", "dns.dry.1", "host:2", "host:5", "poll host:3"];
     assert_eq!(deleted, expected.map(str::to_owned).into());
     let left: BTreeSet<&Subject> = pass.memory().tasks().filter(|row| !row.is_ended).map(|row| &row.subject).collect();
-    assert_eq!(left, [&host(1), &host(4)].into());
+    assert_eq!(left, [&host(1), &host(3), &host(4)].into());
 }
 
 #[test]
@@ -354,4 +358,63 @@ fn an_action_says_what_a_plan_does_to_a_host() {
     assert_eq!(asked(&undo).map(|(action, ..)| action), Some(CmsAction::Prepare));
     let elsewhere = Change { project: "web".to_owned(), ..moved };
     assert_eq!(asked(&plan(vec![elsewhere], &[])), None, "its project asks nothing");
+}
+
+#[test]
+fn hosts_that_go_together_become_busy_together_or_not_at_all() {
+    let together = |inv: u64| HostAsk { unit: 1, ..ask(inv) };
+    let answers = |request: &CmsRequest| match &request.kind {
+        CmsRequestKind::Create(task) if task.host().starts_with("h2") => says(TaskStatus::InProcess),
+        _ => says(TaskStatus::Ok),
+    };
+    let mut yard = Yard::new(&[TWO[0]]);
+    yard.pass(|pass| pass.ask(vec![together(1), together(2), ask(3)]), &answers);
+    let is_busy = |yard: &Yard, inv| yard.kept.of(&host(inv)).any(|row| row.is_built_in() && row.is_ok());
+    assert_eq!(
+        [1, 2, 3].map(|inv| is_busy(&yard, inv)),
+        [false, false, true],
+        "2 may be busy, and host 2 is not through"
+    );
+    let message = "a host that shares its change has not been let through by all services";
+    assert!(unapproved(&yard.kept, &together(1), at(1), false).message.ends_with(message));
+    yard.pass(|pass| pass.ask(vec![together(1), together(2)]), &all_say(TaskStatus::Ok));
+    assert_eq!([1, 2].map(|inv| is_busy(&yard, inv)), [false, false], "host 3 is busy, and both need a place");
+    let ids: Vec<String> = yard.kept.of(&host(3)).map(|row| row.id.clone()).collect();
+    yard.pass(|pass| pass.end(ids), &all_say(TaskStatus::Ok));
+    yard.pass(|pass| pass.ask(vec![together(1), together(2)]), &all_say(TaskStatus::Ok));
+    assert_eq!([1, 2].map(|inv| is_busy(&yard, inv)), [true, true]);
+    // Three that go together never fit where two may be busy, and say so.
+    let mut yard = Yard::new(&[]);
+    yard.pass(|pass| pass.ask((1..=3).map(together).collect()), &all_say(TaskStatus::Ok));
+    let message = unapproved(&yard.kept, &together(1), at(1), false).message;
+    assert!(message.ends_with("3 hosts of `search` share a change, and 2 may be busy"), "{message}");
+}
+
+#[test]
+fn a_rejection_lets_go_of_those_that_go_together_with_the_host() {
+    let together = |inv: u64| HostAsk { unit: 1, ..ask(inv) };
+    let mut yard = Yard::new(&[TWO[0]]);
+    yard.pass(|pass| pass.ask(vec![together(1), together(2)]), &|request| match &request.kind {
+        CmsRequestKind::Delete(_) => Ok(CmsContent::Gone),
+        CmsRequestKind::Create(task) if task.host().starts_with("h2") => says(TaskStatus::Rejected),
+        _ => says(TaskStatus::Ok),
+    });
+    assert_eq!(yard.kept.tasks().count(), 0);
+    let asked = asked_now(vec![together(1), together(2)], &yard.kept, (&BTreeMap::new(), &BTreeSet::new()), at(9));
+    assert!(asked.is_empty(), "neither is asked for within the hour");
+}
+
+#[test]
+fn a_host_in_flux_keeps_its_tasks_and_gives_up_its_place_in_another_project() {
+    let mut yard = Yard::new(&[TWO[0]]);
+    yard.projects.insert("web".to_owned(), terms(&["a", "default"]));
+    yard.pass(|pass| pass.ask(vec![ask(1)]), &all_say(TaskStatus::Ok));
+    let used: Vec<TaskRow> = yard.kept.tasks().map(|row| TaskRow { is_used: true, ..row.clone() }).collect();
+    used.into_iter().for_each(|row| yard.kept.insert(row));
+    let other = HostAsk { action: CmsAction::Prepare, ..ask(1) };
+    assert!(yard.pass(|pass| pass.end_others(&[other]), &all_say(TaskStatus::Ok)).is_empty());
+    let elsewhere = HostAsk { project: "web".to_owned(), ..ask(1) };
+    assert!(yard.pass(|pass| pass.end_others(&[elsewhere]), &all_say(TaskStatus::Ok)).is_empty());
+    let left: Vec<&str> = yard.kept.tasks().map(|row| row.service.as_str()).collect();
+    assert_eq!(left, ["a"], "the place among the busy hosts of `search`");
 }

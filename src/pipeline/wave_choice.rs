@@ -2,6 +2,7 @@
 //! further wave may go.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use super::approvals::{ApprovalSettings, Approver, AskScope};
 use super::probing::{DownCandidate, Prober};
@@ -28,6 +29,9 @@ use crate::state::{GateAsked, GateOutcome, State};
 
 /// How many gates are asked at the same time.
 const SIDE_BY_SIDE: usize = 8;
+
+/// How long services are asked once more for further hosts, where some that were to go no longer may.
+const LONGEST_CONFIRMING: Duration = Duration::from_secs(10);
 
 /// What is done about gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,6 +208,7 @@ impl WaveQuestion<'_> {
         self.progress.stage(RunStage::Approvals, None);
         let scope = AskScope { plan: self.plan, units, open: &open, order: &order, limits: &limits, free: &free };
         let mut approvals = approver.ask(&scope, (state, &id), view.now)?;
+        let (begun, open_units) = (Instant::now(), open.iter().copied().collect::<Vec<usize>>());
         let mut confirmed = BTreeSet::new();
         let mut unapproved = approvals.unapproved(&confirmed);
         let mut gates = GatesKnown::default();
@@ -220,6 +225,10 @@ impl WaveQuestion<'_> {
             }
             approver.confirm(&mut approvals, &open, state)?;
             confirmed.extend(open);
+            // Services that are slow now would make the run wait for each further host: those go with the next run.
+            if begun.elapsed() > LONGEST_CONFIRMING {
+                confirmed.extend(approvals.hosts_of(&open_units));
+            }
             unapproved = approvals.unapproved(&confirmed);
         }
     }

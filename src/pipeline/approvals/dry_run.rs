@@ -120,12 +120,13 @@ impl DryRun {
             known.1 += 1;
         }
         let CmsRequestKind::Create(task) = kind else { return };
-        if let (Ok(CmsContent::Task(Some(answer))), Some(place)) = (content, self.of.get(&task.id)) {
-            if answer.status == TaskStatus::Rejected {
-                self.rejected.push((*place, service.clone(), answer.message));
-            }
-            self.left.entry(service).or_default().push_front(CmsRequestKind::Delete(task.id));
+        if let (Ok(CmsContent::Task(Some(answer))), Some(place)) = (content, self.of.get(&task.id))
+            && answer.status == TaskStatus::Rejected
+        {
+            self.rejected.push((*place, service.clone(), answer.message));
         }
+        // One whose answer was lost may have made a task, too.
+        self.left.entry(service).or_default().push_front(CmsRequestKind::Delete(task.id));
     }
 
     /// What there is to say.

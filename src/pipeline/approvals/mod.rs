@@ -30,7 +30,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers, what_is_left};
+use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers, units, what_is_left};
 use crate::state::{ApprovalRegister, State};
 
 /// What projects ask for, by their ids.
@@ -155,6 +155,7 @@ impl Approver<'_> {
             is_in_flux: &|subject| rollouts.rows_of(subject).any(|row| row.is_in_flux(now)),
             is_changed: &|subject| changed.contains(subject),
             is_seen: &is_seen,
+            is_known: &|service| self.services.contains_key(service),
             asks: &|project, service| {
                 self.projects.get(project).is_some_and(|terms| terms.services.iter().any(|own| own == service))
             },
@@ -162,6 +163,14 @@ impl Approver<'_> {
         collect(&mut pass, term.ids, &hosts);
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
         let too_long = asked_too_long(pass.memory(), &give_up, now);
+        // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
+        let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
+            let changes = unit.changes.iter().map(|place| &plan.changes[*place]);
+            changes.flat_map(|change| change.subjects()).filter_map(Subject::counted).collect()
+        };
+        let together = units(&plan.changes).into_iter().map(|unit| of_unit(&unit));
+        let together = together.filter(|own| !own.is_disjoint(&too_long)).flatten();
+        let too_long: BTreeSet<Subject> = together.chain(too_long.iter().cloned()).collect();
         pass.give_up(&too_long);
         // A refusal does not say of which project its host is.
         let is_whole = self.projects.keys().all(|project| covered.contains(project));
@@ -290,11 +299,21 @@ impl Approvals<'_> {
         let is_through = |subject: &Subject| {
             allowed.contains(subject) && (!again.contains(subject) || self.pass.is_confirmed(subject))
         };
-        let mut held = BTreeMap::new();
-        for ask in self.asks.values().flatten().filter(|ask| !is_through(&ask.subject)) {
-            let is_rejected = self.pass.rejected().contains(&ask.subject);
-            let why = unapproved(self.pass.memory(), ask, self.now, is_rejected);
-            held.insert(ask.subject.clone(), why);
+        let mut held: BTreeMap<Subject, UnapprovedHost> = BTreeMap::new();
+        for asks in self.asks.values() {
+            let mut own: Vec<(Subject, UnapprovedHost)> = Vec::new();
+            for ask in asks.iter().filter(|ask| !is_through(&ask.subject)) {
+                let is_rejected = self.pass.rejected().contains(&ask.subject);
+                own.push((ask.subject.clone(), unapproved(self.pass.memory(), ask, self.now, is_rejected)));
+            }
+            // Where one is rejected, those that go with it do not go for that reason.
+            if let Some((host, why)) = own.iter().find(|(_, why)| why.until.is_some()).cloned() {
+                for (subject, other) in own.iter_mut().filter(|(_, other)| other.until.is_none()) {
+                    let message = format!("{subject} shares a change with {host}, and {}", why.message);
+                    *other = UnapprovedHost { message, ..why.clone() };
+                }
+            }
+            held.extend(own);
         }
         held
     }
