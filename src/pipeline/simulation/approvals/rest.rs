@@ -6,6 +6,7 @@ use super::desk::serve;
 use super::services::{Policy, is_asked};
 use super::stage::Cast;
 use super::story::Story;
+use super::world::TrueHost;
 use crate::inventory::cms::CmsAction;
 use crate::state::ApprovalRegister as _;
 
@@ -58,10 +59,12 @@ impl Story {
         cast.is_calm = true;
         cast.tell(|| "the quiet time begins".to_owned());
         let (are_strict, are_rejecting) = (cast.dice.below(2) == 0, cast.dice.below(3) == 0);
-        // Who stopped in between, and lost an approval, may wait for ever for one that waits for it.
-        let is_between = cast.hosts.iter().any(|host| host.live.as_ref().is_some_and(|own| own.rdata().len() > 1));
+        // Who stopped in between, and lost an approval, may wait for ever for one that waits for it, and is busy meanwhile.
+        let between = |host: &TrueHost| host.live.as_ref().is_some_and(|own| own.rdata().len() > 1);
+        let is_between = cast.hosts.iter().any(between);
         let names: Vec<String> = cast.services.keys().cloned().collect();
-        let hosts: Vec<String> = cast.hosts.iter().map(|host| host.service_name()).collect();
+        let hosts = cast.hosts.iter().filter(|host| !between(host));
+        let hosts: Vec<String> = hosts.map(TrueHost::service_name).collect();
         for name in &names {
             let underway = std::mem::take(&mut cast.services.get_mut(name).unwrap().underway);
             for kind in underway {
