@@ -17,26 +17,26 @@ use crate::pipeline::approvals::desk::{CmsDesk, CmsLine};
 /// An answer, or why there is none.
 type Answered = Result<CmsContent, CmsFault>;
 
-/// What is told of requests while something is switched off.
+/// What answers are replaced by while something is switched off.
 #[derive(Default)]
 pub struct Pretence {
     /// The tasks that a service allowed once.
     allowed: BTreeSet<String>,
-    /// The true ids of foreign tasks, by those that were told.
+    /// The true ids of foreign tasks, by those that lists have.
     foreign: BTreeMap<String, String>,
 }
 
 impl Pretence {
-    /// What is told of a task, so that the next service is asked at once: that it is allowed. Who was told so is asked once more
-    /// right before its wave, and then told what is true.
+    /// The answer that lets the next service be asked at once: the task is allowed. One with this answer is asked for once more
+    /// right before its wave, and the answer is the true one then.
     fn at_once(&mut self, kind: &CmsRequestKind, status: TaskStatus) -> TaskStatus {
         let id = match kind {
             CmsRequestKind::Create(task) => task.id.clone(),
             CmsRequestKind::Poll(id, _) => id.clone(),
             CmsRequestKind::List | CmsRequestKind::Delete(_) => return status,
         };
-        let is_told = self.allowed.contains(&id);
-        if !is_told {
+        let is_known = self.allowed.contains(&id);
+        if !is_known {
             self.allowed.insert(id);
             return TaskStatus::Ok;
         }

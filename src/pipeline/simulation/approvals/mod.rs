@@ -6,7 +6,7 @@
 //!
 //! | part | what it does |
 //! |---|---|
-//! | `stage` | dice, where a run dies, and what the state is told |
+//! | `stage` | dice, where a run dies, and what the state keeps |
 //! | `services` | what services know, and what they say |
 //! | `desk` | the way to services, with its faults |
 //! | `world` | the truth: hosts, and who is busy |

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::desk::serve;
-use super::services::{Policy, is_asked};
+use super::services::{ServicePolicy, is_asked};
 use super::stage::Cast;
 use super::story::Story;
 use super::world::TrueHost;
 use crate::inventory::cms::CmsAction;
-use crate::state::ApprovalRegister as _;
+use crate::state::{ApprovalRegister as _, RolloutRegister as _};
 
 /// How many rounds the quiet time has at most.
 const ROUNDS: usize = 150;
@@ -54,13 +54,19 @@ impl Story {
 
     /// Services become honest; some reject some hosts for ever.
     fn calm(&mut self) {
+        let memory = self.state.rollouts().unwrap();
+        let known: BTreeSet<u64> =
+            memory.flux.iter().filter(|row| row.is_between()).filter_map(|row| Some(row.subject.host()?.0)).collect();
         let mut cast = self.stage.cast();
         let cast = &mut *cast;
         cast.is_calm = true;
         cast.tell(|| "the quiet time begins".to_owned());
         let (are_strict, are_rejecting) = (cast.dice.below(2) == 0, cast.dice.below(3) == 0);
-        // Who stopped in between, and lost an approval, may wait for ever for one that waits for it, and is busy meanwhile.
-        let between = |host: &TrueHost| host.live.as_ref().is_some_and(|own| own.rdata().len() > 1);
+        // Who stopped in between, in truth or as an older state has it, and lost an approval, may wait for ever for one that waits
+        // for it, and is busy meanwhile.
+        let is_known =
+            |host: &TrueHost| known.iter().any(|subject| host.name.to_string().starts_with(&format!("h{subject}.")));
+        let between = |host: &TrueHost| is_known(host) || host.live.as_ref().is_some_and(|own| own.rdata().len() > 1);
         let is_between = cast.hosts.iter().any(between);
         let names: Vec<String> = cast.services.keys().cloned().collect();
         let hosts = cast.hosts.iter().filter(|host| !between(host));
@@ -72,9 +78,9 @@ impl Story {
             }
             let own = cast.services.get_mut(name).unwrap();
             if is_between {
-                own.policy = Policy::Easy;
+                own.policy = ServicePolicy::Easy;
             } else if are_strict {
-                own.policy = Policy::Strict;
+                own.policy = ServicePolicy::Strict;
             }
             own.rejects = hosts.iter().filter(|_| are_rejecting && cast.dice.below(6) == 0).cloned().collect();
         }

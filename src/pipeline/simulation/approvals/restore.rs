@@ -111,7 +111,7 @@ impl Story {
         let numbers = self.stage.cast().numbers;
         self.take_state(numbers, false);
         let mut cast = self.stage.cast();
-        // Nobody knows any longer who is busy.
+        // No state knows any longer who is busy.
         cast.hosts.iter_mut().flat_map(|host| &mut host.changes).for_each(|change| change.counts = false);
         cast.tell(|| "an operator takes over the markers".to_owned());
     }

@@ -9,7 +9,7 @@ use crate::verify::truth::Numbers;
 
 /// How a service decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum ServicePolicy {
     /// It allows all.
     Easy,
     /// It says anything, and takes back what it said; once faults have ended it allows all.
@@ -39,11 +39,11 @@ pub struct LastAnswer {
 }
 
 /// A service.
-pub struct Service {
+pub struct TrueService {
     /// The version that it speaks.
     pub version: CmsVersion,
     /// How it decides.
-    pub policy: Policy,
+    pub policy: ServicePolicy,
     /// The tasks that it knows, by id.
     pub tasks: BTreeMap<String, KnownTask>,
     /// Tasks that were deleted, which may come back.
@@ -76,12 +76,18 @@ pub fn is_asked(version: CmsVersion, action: CmsAction) -> bool {
     knows(version, action) || action == CmsAction::TemporaryUnreachable
 }
 
-impl Service {
+impl TrueService {
     /// A service that knows nothing yet.
-    pub fn new(dice: &mut Numbers, hosts: usize) -> Service {
+    pub fn new(dice: &mut Numbers, hosts: usize) -> TrueService {
         let version = CmsVersion::ALL[dice.below(CmsVersion::ALL.len())];
-        let policy = [Policy::Easy, Policy::Moody, Policy::Moody, Policy::Strict, Policy::Strict][dice.below(5)];
-        Service {
+        let policy = [
+            ServicePolicy::Easy,
+            ServicePolicy::Moody,
+            ServicePolicy::Moody,
+            ServicePolicy::Strict,
+            ServicePolicy::Strict,
+        ][dice.below(5)];
+        TrueService {
             version,
             policy,
             tasks: BTreeMap::new(),
@@ -130,17 +136,17 @@ impl Service {
             TaskStatus::Rejected
         } else {
             match self.policy {
-                Policy::Moody if !is_calm => match dice.below(12) {
+                ServicePolicy::Moody if !is_calm => match dice.below(12) {
                     0 => TaskStatus::Rejected,
                     1..=3 => TaskStatus::InProcess,
                     _ => TaskStatus::Ok,
                 },
-                Policy::Easy | Policy::Moody => TaskStatus::Ok,
-                Policy::Strict if task.status == TaskStatus::Ok => {
+                ServicePolicy::Easy | ServicePolicy::Moody => TaskStatus::Ok,
+                ServicePolicy::Strict if task.status == TaskStatus::Ok => {
                     let takes_back = !is_calm && dice.below(12) == 0;
                     if takes_back { TaskStatus::InProcess } else { TaskStatus::Ok }
                 }
-                Policy::Strict => {
+                ServicePolicy::Strict => {
                     let counted = || self.tasks.iter().filter(|(own, _)| is_counted(own));
                     let is_free = counted().all(|(_, own)| own.status != TaskStatus::Ok);
                     let waits = counted().filter(|(_, own)| !self.rejects.contains(&own.host));

@@ -1,4 +1,4 @@
-//! What the runs of one seed share: dice that say where a run dies, what is switched off, and what the state was told.
+//! What the runs of one seed share: dice that say where a run dies, what is switched off, and what the state keeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::super::stage::{Crash, Journaled};
 use super::super::wires::RunPoints;
-use super::services::Service;
+use super::services::TrueService;
 use super::world::TrueHost;
 use crate::approval::ApprovalNews;
 use crate::inventory::cms::CmsAction;
@@ -52,7 +52,7 @@ pub struct Cast {
     /// The true time.
     pub now: Time,
     /// The services, by name.
-    pub services: BTreeMap<String, Service>,
+    pub services: BTreeMap<String, TrueService>,
     /// The hosts, by number.
     pub hosts: Vec<TrueHost>,
     /// What projects ask for.
@@ -107,7 +107,7 @@ impl Cast {
             .is_some_and(|own| own.starts_with('.'))
     }
 
-    /// An id as it is told: without what differs each time.
+    /// An id as the history has it: without what differs each time.
     pub fn short(&self, id: &str) -> String {
         let own = id.strip_prefix("us.").and_then(|rest| rest.strip_prefix(&self.state_id));
         own.map_or_else(|| id.to_owned(), |own| format!("own{}", &own[..own.len().min(7)]))

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::desk::{Pretence, serve};
 use super::restore::{KeptState, RightState};
-use super::services::{KnownTask, Service};
+use super::services::{KnownTask, TrueService};
 use super::site::{rolls, settings, zone_id};
 use super::stage::{Stage, Weakness};
 use super::world::{PROJECTS, TrueHost, primary};
@@ -125,7 +125,7 @@ impl Story {
             cast.hosts = hosts;
             cast.state_id = state.identity().unwrap().id;
             for name in names {
-                let service = Service::new(&mut cast.dice, count);
+                let service = TrueService::new(&mut cast.dice, count);
                 cast.services.insert((*name).to_owned(), service);
             }
             for project in &PROJECTS[..projects] {
