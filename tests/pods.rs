@@ -1510,6 +1510,28 @@ fn an_srv_does_not_list_again_where_a_pod_no_longer_is() {
 }
 
 #[test]
+fn an_srv_that_comes_back_does_not_list_where_a_pod_no_longer_is() {
+    let all = [pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])];
+    for state in ["dead", "removing"] {
+        let shop = Shop::with(HTTP);
+        shop.pods(&all);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        // No pod is left, and the SRV goes.
+        shop.pods(&all.map(|row| Row { state, ..row }));
+        assert_eq!(shop.apply("02:20:00").exit, 0);
+        assert!(shop.listed().is_empty(), "{state}");
+        // They come back elsewhere, and their names do not lead there yet.
+        shop.pods(&[pod("a", "sas5", &["a"]), pod("b", "sas6", &["b"])]);
+        shop.apply("02:50:00");
+        assert!(shop.listed().is_empty(), "{state}: {:?}", shop.listed());
+        for now in ["02:52:00", "02:54:00", "02:56:00"] {
+            shop.apply(now);
+        }
+        assert_eq!(shop.listed(), http(&[&shop.placed("a", "a"), &shop.placed("b", "b")]), "{state}");
+    }
+}
+
+#[test]
 fn an_srv_lists_no_name_that_stays_with_a_pod() {
     let shop = Shop::with(HTTP);
     let file = "pod-sets/shop-web.yaml";

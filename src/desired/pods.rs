@@ -233,8 +233,8 @@ pub trait ListedNames {
     /// The names by which the pod of a row is to be listed; none where it cannot be listed anew yet.
     fn of(&self, place: usize) -> Vec<Name>;
 
-    /// The names by which the same pod is listed by an endpoint of which no SRV is there yet.
-    fn at_first(&self, place: usize) -> Vec<Name>;
+    /// The names by which the same pod is listed by an endpoint of which no SRV is there yet, in the one with this name.
+    fn at_first(&self, place: usize, srv: Option<Name>) -> Vec<Name>;
 
     /// The names by which a pod stays listed in an SRV, by its id; `now` are those that the SRV lists now and that may be of
     /// placements of it.
@@ -259,7 +259,7 @@ impl ListedNames for ByNewNames<'_> {
         name.into_iter().collect()
     }
 
-    fn at_first(&self, _: usize) -> Vec<Name> {
+    fn at_first(&self, _: usize, _: Option<Name>) -> Vec<Name> {
         Vec::new()
     }
 
@@ -358,7 +358,8 @@ impl EndpointCase<'_> {
             let is_listed = endpoint.lists(pod);
             if is_listed && let Ok(label) = label {
                 let names = listed.of(place);
-                let names = if names.is_empty() && is_first { listed.at_first(place) } else { names };
+                let first = || listed.at_first(place, self.owner(&label, endpoint));
+                let names = if names.is_empty() && is_first { first() } else { names };
                 if !names.is_empty() {
                     let values = rrsets.entry(label).or_default();
                     names.iter().for_each(|name| add_server(values, endpoint, name.as_name(), pod.origin));

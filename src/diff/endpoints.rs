@@ -49,7 +49,11 @@ impl ListedNames for Listing<'_, '_> {
         }
     }
 
-    fn at_first(&self, place: usize) -> Vec<Name> {
+    fn at_first(&self, place: usize, srv: Option<Name>) -> Vec<Name> {
+        // One that went listed none of its pods any longer: they come back with the names of their new placements.
+        if srv.is_none_or(|srv| self.context.recent.gone.contains(&srv)) {
+            return Vec::new();
+        }
         self.live_names(&self.context.inventory.pods.rows[place].id)
     }
 

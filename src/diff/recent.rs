@@ -17,6 +17,8 @@ pub struct RecentPods {
     /// The names that were made lately: a name server may lack them, and a cache may hold that they are not there; with the
     /// time until which it does, where it is known.
     pub made: BTreeMap<Name, Option<Time>>,
+    /// The SRV of endpoints that are not there, because an apply took them: what they listed no longer was to be listed.
+    pub gone: BTreeSet<Name>,
     /// The pods that the latest applies could not change: they may fail again.
     pub failed: BTreeSet<Subject>,
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
-use super::recent_pods::recent_pods;
+use super::recent_pods::{gone_srv, recent_pods};
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::{server_names, types_of_pools};
 use super::{accepted, published, subjects, txt_keys, zone_changes};
@@ -180,7 +180,7 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
-    let recent = match state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
+    let mut recent = match state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
         Some(state) => recent_pods(state, request.now)?,
         None => RecentPods::default(),
     };
@@ -206,6 +206,9 @@ pub(super) fn gather(
     } else {
         (zones, Vec::new())
     };
+    if let Some(state) = state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
+        recent.gone = gone_srv(&inventory, &zones.live, state)?;
+    }
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));

@@ -3,13 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apply::OutcomeCode;
-use crate::claim::Subject;
+use crate::claim::{EndpointSetName, Subject};
+use crate::desired::pods::srv_owner;
 use crate::diag::Problem;
 use crate::diff::recent::RecentPods;
+use crate::dns::{Name, RrKey, Rtype};
+use crate::inventory::Inventory;
+use crate::inventory::pods::PodSetIndex;
 use crate::inventory::value::Time;
+use crate::live::Live;
 use crate::rollout::RolloutMemory;
 use crate::rollout::recent::recent_names;
-use crate::state::{ApplyId, ApplySummary, State};
+use crate::state::{ApplyId, ApplySummary, SightedRrset, State};
 
 /// How many applies in a row must have failed to change a pod: a server that was away for one of them says nothing of it.
 const FAILURES: usize = 2;
@@ -21,6 +26,37 @@ const LOOKED_AT: usize = 64;
 pub fn recent_pods(state: &dyn State, now: Time) -> Result<RecentPods, Problem> {
     let memory = state.rollouts()?;
     Ok(RecentPods { failed: failed(state, &memory)?, ..recent_names(&memory, memory.now(now)) })
+}
+
+/// The SRV of endpoints that are not live, since the latest apply that changed them took them.
+pub fn gone_srv(inventory: &Inventory, live: &Live, state: &dyn State) -> Result<BTreeSet<Name>, Problem> {
+    let memory = state.rollouts()?;
+    let mut keys = BTreeSet::new();
+    let sets = inventory.pods.sets.iter().enumerate().filter_map(|(place, set)| Some((place, &set.id, set.terms()?)));
+    for (place, id, terms) in sets {
+        for endpoint in &terms.endpoints {
+            let (set, name) = ((**id).into(), endpoint.name.as_text().into());
+            let subject = Subject::Endpoints(Box::new(EndpointSetName { set, name }));
+            // Of one that no apply changed there is nothing to be found.
+            if memory.rows_of(&subject).next().is_none() {
+                continue;
+            }
+            let rows = &inventory.pods.rows[inventory.pods.places_of(PodSetIndex(place as u32))];
+            let labels: BTreeSet<String> =
+                rows.iter().filter_map(|pod| endpoint.label_at(pod, &inventory.symbols).ok()).collect();
+            let names = labels.iter().filter_map(|label| srv_owner(terms, label, endpoint));
+            let absent = names.filter(|name| live.rrset(name.as_name(), Rtype::SRV).is_none());
+            keys.extend(absent.filter_map(|name| {
+                let owner =
+                    inventory.config.zones[live.zone_of(name.as_name())?.0 as usize].name.owner(name.as_name())?;
+                Some(RrKey { owner, rtype: Rtype::SRV })
+            }));
+        }
+    }
+    let keys: Vec<RrKey> = keys.into_iter().collect();
+    let written = state.last_written(&keys.iter().map(SightedRrset::anywhere).collect::<Vec<_>>())?;
+    let gone = keys.iter().zip(written).filter(|(_, written)| written.as_ref().is_some_and(|own| own.after.is_none()));
+    Ok(gone.map(|(key, _)| key.owner.as_name().to_name()).collect())
 }
 
 /// The pods that each of the latest applies that tried to change them failed to change. One in which a pod waited did not try.

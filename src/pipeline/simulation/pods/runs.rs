@@ -30,6 +30,7 @@ use crate::pipeline::apply::{ApplyRun, ApplyWork, did_all};
 use crate::pipeline::conduct::ApplyConduct;
 use crate::pipeline::guards::ApplyGuards;
 use crate::pipeline::pod_states::{self, PodStates};
+use crate::pipeline::recent_pods::gone_srv;
 use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::WaveChecks;
 use crate::pipeline::waves::{self, NO_BUDGETS, settings_of};
@@ -72,6 +73,7 @@ impl Story {
         if self.stage.weakness == Weakness::NoListedLately {
             recent.listed.clear();
         }
+        recent.gone = gone_srv(inventory, &live, &self.state).unwrap();
         let (servers, types) = (ServerNames::new(), PoolTypes::new());
         let (selection, tripped) = (Selection::default(), TrippedHosts::default());
         let (waits, statements) = (self.state.waits().unwrap(), self.state.statements().unwrap());
