@@ -1264,6 +1264,33 @@ fn a_name_that_an_srv_lists_since_the_plan_stays() {
 }
 
 #[test]
+fn a_name_that_a_pod_has_again_since_the_plan_stays() {
+    // The name that stays is of the pod alone, or of its node, too.
+    for constant in ["{pod}", "{pod}-{node}"] {
+        let shop = Shop::with("");
+        let file = "pod-sets/shop-web.yaml";
+        shop.write(file, &shop.read(file).replace("\"{pod}\"", &format!("\"{constant}\"")));
+        let (here, there, other) = (pod("a", "sas1", &["1"]), pod("a", "sas2", &["2"]), pod("b", "sas3", &["3"]));
+        shop.pods(&[here, other]);
+        assert_eq!(shop.apply("02:00:00").exit, 0);
+        let before = shop.records();
+        shop.pods(&[there, other]);
+        assert_eq!(shop.apply("02:10:00").exit, 0);
+        let plan = shop.path().join("plan.json").display().to_string();
+        let taken = shop.run("02:20:00", &["plan", "--out", &plan]).changes();
+        assert!(taken.iter().any(|own| own.starts_with("delete AAAA a")), "{taken:?}");
+        // It is back, and what it had at the other place goes.
+        shop.pods(&[here, other]);
+        ["06:20:00", "06:30:00", "06:40:00"].into_iter().for_each(|now| drop(shop.apply(now)));
+        assert_eq!(shop.records(), before, "{constant}");
+        let ran = shop.run("06:50:00", &["apply", &plan, "--yes"]).document;
+        let hosts = ran["hosts"].as_array().expect("outcomes");
+        assert!(hosts.iter().all(|host| host["outcome"] == "stale"), "{constant}: {ran}");
+        assert_eq!(shop.records(), before, "{constant}: {ran}");
+    }
+}
+
+#[test]
 fn a_replaced_pod_stays_as_long_as_an_srv_lists_it_that_cannot_change() {
     let shop = Shop::with("migration: copy-and-remove\nendpoints: [{name: http, protocol: tcp, port: 8080}]");
     shop.pods(&[pod("old", "sas1", &["1"])]);

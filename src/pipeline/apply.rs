@@ -15,6 +15,7 @@ use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
 use super::left_open::{broken_off, settle_by_markers, settle_found, was_killed};
 use super::listed_since::ListedSince;
+use super::names_again::NamesAgain;
 use super::open_lack::forget_made;
 use super::publication::step::{self, ApplyTaken};
 use super::publication::taken::TakingTargets;
@@ -379,18 +380,20 @@ impl ApplyWork<'_> {
         Ok(state.markers()?.among(self.settings.config.targets().map(|target| &target.id)))
     }
 
-    /// Leaves what the settings no longer allow, and names that an SRV lists since the plan was made.
+    /// Leaves what the settings no longer allow, and names that an SRV lists or a pod has since the plan was made.
     pub fn still_allowed<'s>(&self, mut survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
         let ApplyConduct { workspace, now, .. } = *self.request;
         let question = ListedQuestion { state, config: &self.settings.config, workspace, now };
         let plan = self.sealed.plan();
         let listed = ListedSince::read((plan, &survey), &question, self.settings, &self.targets.copies)?;
+        let again = NamesAgain::read((plan, &survey), &self.targets.copies);
         for lane in &mut survey.lanes {
             let open = lane.open_places(&survey.unit_of);
-            let listed = listed.refused(plan, lane, &open);
+            let (listed, again) = (listed.refused(plan, lane, &open), again.refused(plan, lane, &open));
             let refused = allowed::refused(plan, (lane, open), self.settings, state)?;
             lane.refuse(&refused, &survey.unit_of);
             lane.refuse(&listed, &survey.unit_of);
+            lane.refuse(&again, &survey.unit_of);
         }
         Ok(survey)
     }

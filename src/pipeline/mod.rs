@@ -94,6 +94,7 @@ mod probing;
 mod wave_choice;
 
 mod name_servers;
+mod names_again;
 
 pub mod vocabulary;
 

@@ -4,14 +4,15 @@
 //! waits and why.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::approvals::foreseen;
 use crate::apply::Survey;
 use crate::change::{Change, Notice, NoticeCode};
-use crate::claim::Subject;
+use crate::claim::{Rule, Subject};
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rtype};
+use crate::dns::{NameRef, RrKey, Rtype};
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
@@ -19,12 +20,13 @@ use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::{Duration, Time};
 use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
-use crate::plan::{GroupSeen, Plan, PodSeen};
+use crate::plan::{GroupSeen, LeftNames, Plan, PodSeen};
 use crate::rollout::flux::{FluxRow, FluxStage, takes_value};
 use crate::rollout::units::units;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
 use crate::state::{ApplyId, DownPod, FormerTtls, SentFate, State};
 use crate::target::{PoolName, ZoneId};
+use crate::undo::takes_name;
 
 /// What files of projects and of sets of pods say of rollouts, by the id of either: no two are the same.
 pub type GroupSettings = BTreeMap<String, RolloutTerms>;
@@ -105,6 +107,7 @@ pub fn pods_seen(
 ) -> Vec<PodSeen> {
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
+    let left = left_names((inventory, live), plan);
     let seen = |subject: Subject, pod: &Pod| PodSeen {
         active: pod.is_active(),
         replaces: replaced(pods, pod),
@@ -112,6 +115,7 @@ pub fn pods_seen(
         elsewhere: was_down.contains_key(&subject) && pod.is_active() && stays_elsewhere((inventory, live), plan, pod),
         // Of a bad row nothing is known.
         in_service: was_down.get(&subject).filter(|_| pod.fault.is_some()).map_or(pod.is_enabled, |was| was.in_service),
+        leaves: left.get(&subject).cloned(),
         location: pod.location.map(text).unwrap_or_default(),
         rack: pod.rack.map(text),
         was_down: was_down.contains_key(&subject),
@@ -134,9 +138,44 @@ pub fn pods_seen(
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
         all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
     }
-    let left = was_down.keys().filter_map(row).filter(|seen| seen.elsewhere);
-    all.extend(left.map(by_subject));
+    let unmoved = was_down.keys().filter_map(row).filter(|seen| seen.elsewhere);
+    all.extend(unmoved.chain(left.keys().filter_map(row)).map(by_subject));
     all.into_values().collect()
+}
+
+/// The names that a plan takes and that pods had before, by pod: of those whose name that stays has other addresses.
+fn left_names((inventory, live): (&Inventory, &Live), plan: &Plan) -> BTreeMap<Subject, LeftNames> {
+    let pods = &inventory.pods;
+    let held = |name: NameRef<'_>| -> BTreeSet<IpAddr> {
+        let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| live.rrset(name, rtype));
+        found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()).collect()
+    };
+    let mut left: BTreeMap<Subject, LeftNames> = BTreeMap::new();
+    let taken = plan.changes.iter().filter(|change| change.rules().any(|rule| rule == Rule::NoPod));
+    for change in taken.filter(|change| takes_name(change)) {
+        let name = change.key.owner.as_name();
+        let Some(label) = name.first_label() else { continue };
+        for (place, set) in pods.sets.iter().enumerate() {
+            let Some(terms) = set.terms().filter(|terms| name.parent() == Some(terms.domain.as_name())) else {
+                continue;
+            };
+            let ids: BTreeSet<&str> =
+                terms.transient.pods_of(label).into_iter().chain(terms.constant.pods_of(label)).collect();
+            let rows = ids.into_iter().filter_map(|id| pods.place_of(PodSetIndex(place as u32), id));
+            for pod in rows.map(|row| &pods.rows[row]) {
+                let Ok(constant) = pod.constant_name(terms, &inventory.symbols) else { continue };
+                let (here, there) = (held(name), held(constant.as_name()));
+                if constant.as_name() == name || there.is_empty() || !here.is_disjoint(&there) {
+                    continue;
+                }
+                let own = left.entry(Subject::pod(&*set.id, &*pod.id));
+                let own = own.or_insert_with(|| LeftNames { constant: constant.to_string(), names: Vec::new() });
+                let owner = change.key.owner.to_string();
+                own.names.extend((!own.names.contains(&owner)).then_some(owner));
+            }
+        }
+    }
+    left
 }
 
 /// Whether the name that stays with a pod leads to another place than its own, and a plan leaves that as it is: the policy, or an

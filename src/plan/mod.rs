@@ -32,7 +32,7 @@ pub use model::{
     ContentsSeen, HostSeen, LimitKind, LimitSetting, LimitState, MarkSeen, Plan, PlanScope, PoolMarkSeen, SourceSeen,
     TxtFormSeen, WorkspaceSeen, ZoneSeen,
 };
-pub use pods::PodSeen;
+pub use pods::{LeftNames, PodSeen};
 pub use review::{Cause, CauseKind, ChangeClass, ComparisonBase, Review};
 pub use sealed::SealedPlan;
 pub use waves::{GroupSeen, GroupWaves, WaitCode, WaitingSubject};

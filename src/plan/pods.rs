@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Subject;
-use crate::document::{is_false, nullable, present};
+use crate::document::{is_false, nullable, present, present_object};
 
-/// A pod that the plan changes, one that replaces such a pod, or one of the same set that cannot be reached.
+/// A pod that the plan changes or whose former names it takes, one that replaces such a pod, or one of the same set that cannot
+/// be reached or could not.
 ///
 /// The fields are in the order of their names in documents (RFC 8785 section 3.2.3).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub struct PodSeen {
     pub elsewhere: bool,
     /// Whether it is in service: budgets count only such pods.
     pub in_service: bool,
+    /// The names that the plan takes and that it had before; none where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present_object")]
+    pub leaves: Option<LeftNames>,
     /// The location of its node; empty where the export names none.
     pub location: String,
     /// The rack of its node; none where the export names none.
@@ -36,4 +40,14 @@ pub struct PodSeen {
     /// Whether an export that an apply began with called it `waiting` or `dead` since one had it active where its name points:
     /// to move the name is then a repair.
     pub was_down: bool,
+}
+
+/// Names that a pod had before, when the name that stays with it leads elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftNames {
+    /// The name that stays with it now.
+    pub constant: String,
+    /// The names that the plan takes: they have none of its addresses.
+    pub names: Vec<String>,
 }
