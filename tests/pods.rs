@@ -481,7 +481,7 @@ fn nothing_of_a_set_moves_whose_file_is_wrong_since_the_plan() {
             assert!(messages.len() == 2 && messages.iter().all(|own| own.starts_with(why)), "{args:?}: {ran}");
             assert_eq!(shop.records(), before, "{args:?}");
         }
-        // It is mended: the rest goes, one pod after another.
+        // It is right again: the rest goes, one pod after another.
         shop.write(file, &good);
         assert_eq!(shop.run("02:30:00", &["resume"]).waiting(), ["pod:shop-web/c budget"]);
         assert_eq!(shop.run("02:40:00", &["resume"]).exit, 0);

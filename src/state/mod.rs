@@ -116,7 +116,7 @@ pub use rollouts::{FormerTtls, RolloutRegister};
 #[cfg(test)]
 pub use sqlite::Sqlite;
 pub use statements::StatementRegister;
-pub use status::{ApprovalFacts, StateFacts, Status};
+pub use status::{ApprovalStanding, StateFacts, Status};
 pub use wait_news::WaitNews;
 pub use waits::WaitList;
 pub use zones::{ZoneActionRow, ZoneRegister};

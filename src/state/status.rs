@@ -83,12 +83,12 @@ pub struct StateFacts {
     /// The changes that take live addresses and have not settled, sorted by subject.
     pub in_flux: Vec<FluxRow>,
     /// What there is to say of approvals.
-    pub approvals: ApprovalFacts,
+    pub approvals: ApprovalStanding,
 }
 
 /// What a state says of approvals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ApprovalFacts {
+pub struct ApprovalStanding {
     /// The tasks, sorted by host, then by service.
     pub tasks: Vec<TaskRow>,
     /// The hosts that a service rejected a short while ago or that went to the end, and that are not asked for again yet, sorted;
@@ -98,9 +98,9 @@ pub struct ApprovalFacts {
     pub failures: Vec<CmsFailure>,
 }
 
-impl ApprovalFacts {
+impl ApprovalStanding {
     /// What a state says as of a time.
-    fn read(state: &dyn State, now: Time) -> Result<ApprovalFacts, Problem> {
+    fn read(state: &dyn State, now: Time) -> Result<ApprovalStanding, Problem> {
         let (memory, failures) = (state.approvals()?, state.cms_failures()?);
         let mut tasks: Vec<TaskRow> = memory.tasks().cloned().collect();
         tasks.sort_by(|one, other| {
@@ -114,7 +114,7 @@ impl ApprovalFacts {
                 refusals.push((subject, refusal, until));
             }
         }
-        Ok(ApprovalFacts { tasks, refusals, failures })
+        Ok(ApprovalStanding { tasks, refusals, failures })
     }
 
     /// Whether there is nothing to say.
@@ -145,7 +145,7 @@ impl StateFacts {
         });
         let in_flux = in_flux.collect();
         let waiting = waits.into_values().map(|record| record.wait).collect();
-        let approvals = ApprovalFacts::read(state, now_of_waves)?;
+        let approvals = ApprovalStanding::read(state, now_of_waves)?;
         Ok(StateFacts { applies, unfinished, resumable, markers, breakers, waiting, in_flux, approvals })
     }
 }

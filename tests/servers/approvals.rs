@@ -196,7 +196,7 @@ impl Move {
         Applied::new(self.run(now, &all))
     }
 
-    /// The same, so many seconds after the move; no more hosts may be busy than are let through.
+    /// The same, so many seconds after the move; at most so many hosts are busy as are let through.
     fn apply(&mut self, seconds: u64, args: &[&str]) -> Pass {
         let applied = self.apply_at(&at(seconds), args);
         let known: BTreeSet<String> = self.moved.iter().map(|(host, _)| host.clone()).collect();

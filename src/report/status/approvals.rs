@@ -12,14 +12,14 @@ use crate::report::gather::gather;
 use crate::report::page::TextPage;
 use crate::report::summary::{SubjectCounts, counted};
 use crate::report::waves::WaitGroup;
-use crate::state::{ApprovalFacts, CmsFailure};
+use crate::state::{ApprovalStanding, CmsFailure};
 
 /// A host, and why it is not through.
 type HeldHost<'a> = (&'a Subject, String);
 
 impl TextPage<'_> {
     /// Adds what there is to say of approvals.
-    pub fn approvals(&mut self, approvals: &ApprovalFacts) {
+    pub fn approvals(&mut self, approvals: &ApprovalStanding) {
         if approvals.is_empty() {
             return;
         }
@@ -37,7 +37,7 @@ impl TextPage<'_> {
     }
 
     /// Adds how many tasks each service has, by how far they are.
-    fn tasks(&mut self, approvals: &ApprovalFacts) {
+    fn tasks(&mut self, approvals: &ApprovalStanding) {
         let mut services: BTreeMap<&str, BTreeMap<TaskStanding, usize>> = BTreeMap::new();
         for row in &approvals.tasks {
             *services.entry(&row.service).or_default().entry(row.standing()).or_default() += 1;
@@ -71,7 +71,7 @@ impl TextPage<'_> {
     }
 
     /// What waits, without the hosts that are among the approvals already.
-    pub fn without_told<'w>(&mut self, mut group: WaitGroup<'w>, approvals: &ApprovalFacts) -> WaitGroup<'w> {
+    pub fn without_told<'w>(&mut self, mut group: WaitGroup<'w>, approvals: &ApprovalStanding) -> WaitGroup<'w> {
         if group.code != WaitCode::Approval {
             return group;
         }
@@ -90,7 +90,7 @@ impl TextPage<'_> {
 }
 
 /// The hosts that were rejected, or that went to the end.
-fn rejected(approvals: &ApprovalFacts) -> Vec<HeldHost<'_>> {
+fn rejected(approvals: &ApprovalStanding) -> Vec<HeldHost<'_>> {
     let held = approvals.refusals.iter().filter_map(|(subject, refusal, until)| {
         let said = if refusal.message.is_empty() { String::new() } else { format!(": {}", refusal.message) };
         let at = refusal.at.to_second();

@@ -11,7 +11,7 @@ use crate::plan::LimitState;
 use crate::report::applies::ApplyView;
 use crate::rollout::FluxRow;
 use crate::state::tallies::PoolTally;
-use crate::state::{ApplySummary, ApprovalFacts, CmsFailure, KnownMarker, StateFacts, Status};
+use crate::state::{ApplySummary, ApprovalStanding, CmsFailure, KnownMarker, StateFacts, Status};
 use crate::target::Marker;
 
 /// What `format` says.
@@ -44,7 +44,7 @@ object_in_documents!(Status, status => {
     ? "pools": pools(status),
 });
 
-object_in_documents!(ApprovalFacts, approvals => {
+object_in_documents!(ApprovalStanding, approvals => {
     "tasks": approvals.tasks.iter().map(TaskView).collect::<Vec<_>>(),
     "refusals": approvals.refusals.iter().map(RefusalView).collect::<Vec<_>>(),
     "failures": approvals.failures,

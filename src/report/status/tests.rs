@@ -13,7 +13,7 @@ use crate::report::schema::tests::check_one;
 use crate::state::served::StatusCounts;
 use crate::state::tallies::{PoolTally, ServedTally};
 use crate::state::{
-    Acceptance, ApplyId, ApplySummary, ApprovalFacts, Breaker, CmsFailure, KnownMarker, KnownMarkers, LockHolder,
+    Acceptance, ApplyId, ApplySummary, ApprovalStanding, Breaker, CmsFailure, KnownMarker, KnownMarkers, LockHolder,
     NewApply, Resumption, SourceStatus, StateFacts, ZoneActionRow,
 };
 use crate::target::{CopyId, Marker, TargetId};
@@ -116,7 +116,7 @@ fn full() -> StateFacts {
         ]),
         waiting: vec![],
         in_flux: vec![],
-        approvals: ApprovalFacts::default(),
+        approvals: ApprovalStanding::default(),
         breakers: vec![Breaker { scope: "project:search".into(), tripped: at(1), why: "31 hosts, 20 allowed".into() }],
     }
 }
@@ -237,7 +237,7 @@ fn text_of_little_is_short() {
         markers: KnownMarkers::default(),
         waiting: vec![],
         in_flux: vec![],
-        approvals: ApprovalFacts::default(),
+        approvals: ApprovalStanding::default(),
         breakers: vec![],
     };
     insta::assert_snapshot!(text(&status(None, Some(empty))), @r"
@@ -449,7 +449,7 @@ fn with_approvals(open: impl Iterator<Item = u64>) -> StateFacts {
         subject: Subject::Host(Inv(host)),
         until: None,
     });
-    let approvals = ApprovalFacts { tasks, refusals, failures };
+    let approvals = ApprovalStanding { tasks, refusals, failures };
     StateFacts { waiting: waiting.into(), approvals, applies: vec![], unfinished: vec![], breakers: vec![], ..full() }
 }
 
@@ -500,7 +500,8 @@ fn approvals_are_told_by_service_and_each_host_once() {
     ");
     let hosts = |text: &str| text.split([' ', ',', '\n']).filter(|word| *word == "host:91").count();
     assert_eq!(hosts(&shown), 1, "a host is printed once: {shown}");
-    let nothing = text(&status(None, Some(StateFacts { approvals: ApprovalFacts::default(), ..with_approvals(3..5) })));
+    let nothing =
+        text(&status(None, Some(StateFacts { approvals: ApprovalStanding::default(), ..with_approvals(3..5) })));
     assert!(!nothing.contains("Approvals") && nothing.contains("told elsewhere"), "{nothing}");
 }
 
@@ -542,7 +543,7 @@ fn approvals_are_in_the_document_and_fit_its_schema() {
         (&approvals["failures"][0]["fault"], &approvals["failures"][0]["requests"]),
         (&"late".into(), &7.into())
     );
-    let without = StateFacts { approvals: ApprovalFacts::default(), ..with_approvals(3..5) };
+    let without = StateFacts { approvals: ApprovalStanding::default(), ..with_approvals(3..5) };
     let document: serde_json::Value = serde_json::from_str(&whole(without)).unwrap();
     assert!(document.get("approvals").is_none());
     assert_eq!(check_one(SchemaKind::Status, document), "");

@@ -22,7 +22,7 @@ const SILENCE: Duration = Duration::from_secs(300);
 /// How long it waits after a connection that could not be taken.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A service that runs; it takes no more connections when this is dropped.
+/// A service that runs; it takes no further connections when this is dropped.
 pub struct RunningApprovals {
     /// Where it listens.
     address: SocketAddr,

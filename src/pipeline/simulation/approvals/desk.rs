@@ -151,7 +151,7 @@ impl StoryDesk<'_> {
                 let prefix = format!("us.{}.", self.stage.cast().state_id);
                 for task in tasks.iter_mut().filter(|task| task.id.starts_with("us.") && !task.id.starts_with(&prefix))
                 {
-                    let told = format!("{prefix}{}", task.id);
+                    let told = format!("{prefix}{:032x}", pretence.foreign.len());
                     pretence.foreign.insert(told.clone(), std::mem::replace(&mut task.id, told));
                 }
                 Ok(CmsContent::Tasks(tasks))

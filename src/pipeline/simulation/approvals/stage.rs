@@ -110,7 +110,7 @@ impl Cast {
     /// An id as the history has it: without what differs each time.
     pub fn short(&self, id: &str) -> String {
         let own = id.strip_prefix("us.").and_then(|rest| rest.strip_prefix(&self.state_id));
-        own.map_or_else(|| id.to_owned(), |own| format!("own{}", &own[..own.len().min(7)]))
+        own.map_or_else(|| id.replace(&self.state_id, "state"), |own| format!("own{}", &own[..own.len().min(7)]))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::desk::{Pretence, serve};
 use super::restore::{KeptState, RightState};
-use super::services::{KnownTask, TrueService};
+use super::services::{KnownTask, ServicePolicy, TrueService};
 use super::site::{rolls, settings, zone_id};
 use super::stage::{Stage, Weakness};
 use super::world::{PROJECTS, TrueHost, primary};
@@ -125,11 +125,18 @@ impl Story {
             cast.hosts = hosts;
             cast.state_id = state.identity().unwrap().id;
             for name in names {
-                let service = TrueService::new(&mut cast.dice, count);
+                let mut service = TrueService::new(&mut cast.dice, count);
+                if weakness == Weakness::AskedAtOnce {
+                    service.policy = ServicePolicy::Strict;
+                }
                 cast.services.insert((*name).to_owned(), service);
             }
             for project in &PROJECTS[..projects] {
-                let own = terms(&mut cast.dice, names);
+                let mut own = terms(&mut cast.dice, names);
+                if weakness == Weakness::AskedAtOnce {
+                    // Giving up ends what waits in a circle.
+                    own.give_up = Duration::from_secs(1_000_000);
+                }
                 cast.projects.insert((*project).to_owned(), own);
             }
         }
