@@ -235,7 +235,12 @@ pub fn serve(cast: &mut Cast, service: &str, kind: &CmsRequestKind) -> CmsConten
             let status = own.judge(id, (&mut cast.dice, is_calm), |id| id.starts_with(&prefix));
             CmsContent::Task(status.map(said))
         }
-        CmsRequestKind::List => CmsContent::Tasks(own.list()),
+        CmsRequestKind::List => {
+            let mut tasks = own.list();
+            // The id of the state is another one each time: the order must not depend on it.
+            tasks.sort_by_key(|task| task.id.replace(&state_id, "state"));
+            CmsContent::Tasks(tasks)
+        }
         CmsRequestKind::Delete(id) => {
             if !id.starts_with(&prefix) && !id.starts_with("us.dry.") {
                 faults.push(format!("the task `{id}` of another state is deleted at `{service}`"));

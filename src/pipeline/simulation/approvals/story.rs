@@ -347,6 +347,7 @@ impl Story {
             1 => {
                 let own = cast.services.get_mut(name).unwrap();
                 own.older_list = own.list();
+                own.older_list.sort_by_key(|task| task.id.replace(&cast.state_id, "state"));
             }
             2 => {
                 let own = cast.services.get_mut(name).unwrap();
