@@ -1668,11 +1668,13 @@ fn a_pod_is_not_replaced_by_one_that_is_blocked_or_left_out() {
         shop.pods(&[kept, Row { more: ",\"replaces\":\"old\",\"inv\":\"x\"", ..new }]);
         assert_eq!(shop.apply("02:20:00").waiting(), ["pod:shop-web/old replaces"]);
         assert!(holds(&shop), "{:?}", shop.records());
-        // The command is about the old pod alone, which moves: it is still there.
+        // The command is about the old pod alone, which moves.
         let shop = copying(endpoints);
         shop.pods(&[kept, new, pod("old", "sas9", &["9"])]);
         let ran = shop.run("02:20:00", &["apply", "--auto", "--yes", "--subject", "pod:shop-web/old"]);
-        assert!(ran.waiting().is_empty() && !holds(&shop), "{:?}", shop.records());
+        let message = ran.document["waiting"][0]["message"].as_str().expect("why");
+        assert_eq!(message, "pod:shop-web/new replaces it, and the command leaves it out");
+        assert!(holds(&shop), "{:?}", shop.records());
     }
 }
 
@@ -1823,6 +1825,37 @@ fn an_srv_that_no_endpoint_has_stays_where_a_set_or_a_file_may_have_it() {
     shop.write("pod-sets/shop-web.yaml", &set.replace(HTTP, ""));
     fs::remove_dir_all(shop.path().join(".zonewright")).expect("the state");
     stays("it is not own");
+}
+
+#[test]
+fn what_a_file_of_records_may_state_stays_while_it_cannot_be_read() {
+    let shop = Shop::with(HTTP);
+    let config = shop.read("zonewright.toml").replace("registry = \"journal\"", "registry = \"txt\"");
+    let source =
+        "[[sources.records]]\nname = \"static\"\nformat = \"octodns\"\npath = \"records/*.yaml\"\nproject = \"shop\"\n";
+    shop.write("zonewright.toml", &format!("{config}\n{source}"));
+    fs::create_dir(shop.path().join("records")).expect("a folder");
+    let (file, good) = (
+        "records/shop.example.net.yaml",
+        "_sip._tcp.web: {type: SRV, ttl: 60, value: 0 0 5060 sip.shop.example.net.}\n\
+         legacy.web: {type: AAAA, ttl: 60, value: \"2001:db8:5::77\"}\n",
+    );
+    shop.write(file, good);
+    shop.pods(&[pod("a", "sas1", &["1"]), pod("b", "sas2", &["2"])]);
+    assert_eq!(shop.apply("02:00:00").exit, 0);
+    assert!(shop.records().contains(&"legacy AAAA ::77".to_owned()), "{:?}", shop.records());
+    // The state is lost, and the file is broken.
+    fs::remove_dir_all(shop.path().join(".zonewright")).expect("the state");
+    shop.write(file, &format!("{good}x: [\n"));
+    let ran = shop.run("02:10:00", &["plan"]);
+    assert!(ran.changes().is_empty(), "{:?}", ran.changes());
+    // A pod moves all the same.
+    shop.pods(&[pod("a", "sas9", &["9"]), pod("b", "sas2", &["2"])]);
+    assert!(
+        shop.run("02:10:00", &["plan"])
+            .changes()
+            .contains(&"modify AAAA a.web.shop.example.net. pod:shop-web/a".into())
+    );
 }
 
 #[test]

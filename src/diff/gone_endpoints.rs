@@ -51,6 +51,10 @@ pub fn find<'c>(context: &RuleContext<'c>, blocked: &[BlockedSubject]) -> Vec<Go
         let of_set = endpoint_of(context, &names, found);
         let (set, subject) = of_set.filter(|_| is_own(context, found) && !doubts.cover(name))?;
         let terms = sets[set.0 as usize].terms()?;
+        // A file that cannot be read may state it, whatever the state says of that.
+        if context.files_rest_at(terms.project, name) {
+            return None;
+        }
         if blocked.iter().any(|blocked| blocked.subject == subject) {
             return None;
         }

@@ -144,6 +144,8 @@ impl<'a, 'c> PodNames<'a, 'c> {
             terms.constant.may_give(label) || terms.transient.may_give(label)
         };
         match sets.iter().filter_map(of_set).find(is_like) {
+            // A file that cannot be read may state it, whatever the state says of that.
+            Some((_, terms)) if self.context.files_rest_at(terms.project, name) => PodNameFate::Stays,
             Some((set, _)) => PodNameFate::Goes(set),
             None => PodNameFate::OfNoSet,
         }

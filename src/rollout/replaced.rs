@@ -1,13 +1,13 @@
 //! Pods that others replace: their records wait until the new pod is there. Pure.
 //!
 //! The old records go once the new pod is active, and its names and the SRV of its set have reached all clients, whatever the
-//! export says of the old pod. What comes for an old pod that is still there, or where it moves to, does not wait. So a resolver with a cache always gets one of both. Of several new pods one is enough: the
-//! others may never come.
+//! export says of the old pod. What comes for an old pod that is still there does not wait, nor does the move of one that
+//! died. So a resolver with a cache always gets one of both. Of several new pods one is enough: the others may never come.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::board::HeldBack;
-use super::flux::{FluxRow, FormerRrset};
+use super::flux::{FluxRow, FormerRrset, takes_value};
 use super::members::RolloutView;
 use super::units::ChangeUnit;
 use crate::change::Change;
@@ -66,8 +66,16 @@ impl<'p> Replacements<'p> {
         let gives = |old: &Subject| {
             changes().any(|change| change.kind.after().is_some() && change.subjects().any(|own| own == old))
         };
+        // One that died has no clients where it was.
+        let takes = |old: &Subject| {
+            let mut taking = changes().filter(|change| takes_value(change));
+            !view.was_down.contains(old) && taking.any(|change| change.subjects().any(|own| own == old))
+        };
         // Only of a pod that is to be somewhere a change leaves something.
-        let is_there = |old: &Subject| view.plan.pod(old).is_some_and(|seen| !seen.down && (seen.active || gives(old)));
+        let is_there = |old: &Subject| {
+            let seen = view.plan.pod(old).filter(|seen| !seen.down);
+            seen.is_some_and(|seen| (seen.active || gives(old)) && !takes(old))
+        };
         let mut replaced = changes()
             .flat_map(|change| change.subjects())
             .filter_map(|own| self.by_old.get_key_value(own))

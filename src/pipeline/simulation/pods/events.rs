@@ -222,7 +222,7 @@ impl Story {
     }
 
     /// A pod is gone. One that another replaces lives until its names go, all others die.
-    fn goes(&mut self, pod: usize) {
+    pub fn goes(&mut self, pod: usize) {
         let mut world = self.stage.world();
         if world.pairs.iter().any(|pair| !pair.is_over && pair.new == pod) {
             return;

@@ -18,7 +18,7 @@ use crate::pipeline::publication::PoolRolls;
 use crate::pipeline::settings::WorkspaceSettings;
 use crate::plan::SealedPlan;
 use crate::reading::ReadingTerms;
-use crate::state::{ApplyJournal, PublicationRecord, RecordedZone, RolloutRegister, Sqlite};
+use crate::state::{ApplyJournal, DownPods, PublicationRecord, RecordedZone, RolloutRegister, Sqlite};
 use crate::target::{SerialAnswer, ZoneId};
 
 /// How many events a story has.
@@ -309,6 +309,7 @@ impl Story {
 
     /// So many pods come back that none has to wait for those that do not.
     fn end_outages(&mut self) {
+        self.end_absences();
         let sets = self.stage.world().sets.len();
         for set in 0..sets {
             let (back, successors, budget) = {
@@ -334,6 +335,23 @@ impl Story {
             let stay = self.stage.below(budget);
             may.into_iter().skip(stay).chain(must).for_each(|pod| self.comes_back(pod, PodState::Active));
             successors.into_iter().for_each(|pod| self.begins(pod));
+        }
+    }
+
+    /// Pods that died and have a place again are active there, and those that are taken away go: until then they count as down.
+    fn end_absences(&mut self) {
+        let down = self.state.pods_down().unwrap();
+        let fallen: Vec<(usize, PodState)> = {
+            let world = self.stage.world();
+            let known = down.keys().filter_map(|subject| world.pod_of(subject));
+            known.filter_map(|pod| Some((pod, world.pods[pod].row.as_ref()?.state))).collect()
+        };
+        for (pod, state) in fallen {
+            match state {
+                PodState::Prepared => self.begins(pod),
+                PodState::Removing => self.goes(pod),
+                PodState::Waiting | PodState::Active | PodState::Dead => {}
+            }
         }
     }
 }
