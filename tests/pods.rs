@@ -448,10 +448,13 @@ fn later_waves_of_a_saved_plan_count_a_pod_that_died_since() {
     assert!(shop.records().contains(&"b AAAA ::6".to_owned()), "{:?}", shop.records());
 }
 
+/// How a file is spoiled, with what messages call it.
+type Spoil<'s> = (&'s str, &'s dyn Fn(&Shop));
+
 #[test]
 fn nothing_of_a_set_moves_whose_file_is_wrong_since_the_plan() {
     let file = "pod-sets/shop-web.yaml";
-    let spoils: [(&str, &dyn Fn(&Shop)); 3] = [
+    let spoils: [Spoil<'_>; 3] = [
         ("the file of set `shop-web` has an error now (pod-sets/shop-web.yaml:", &|shop| {
             shop.write(file, &format!("{}unavailability_budget: x\n", shop.read(file)));
         }),
