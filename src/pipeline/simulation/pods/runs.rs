@@ -121,7 +121,10 @@ impl Story {
     fn weaken(&self, plan: &mut Plan, world: &World) {
         match self.stage.weakness {
             Weakness::NoReplacedWait => plan.pods.iter_mut().for_each(|pod| pod.replaces = None),
-            Weakness::NoDown => plan.pods.iter_mut().for_each(|pod| pod.down = false),
+            // The state knows them, too: only one that is active again does not count.
+            Weakness::NoDown => plan.pods.iter_mut().filter(|pod| pod.down).for_each(|pod| {
+                (pod.down, pod.active) = (false, true);
+            }),
             Weakness::NamesAfterSrv => plan.changes.iter_mut().for_each(|change| list_all(change, world)),
             Weakness::None | Weakness::NoRollout | Weakness::NoListedLately | Weakness::NoOverlap => {}
         }
