@@ -2,17 +2,20 @@
 
 #[path = "folder/copy.rs"]
 mod copy;
+#[path = "process/reference_cms.rs"]
+mod reference_cms;
 #[expect(dead_code, reason = "this file starts the binary itself, and needs no Python")]
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::Duration;
 
 use copy::copy;
+use reference_cms::ReferenceCms;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use zonewright::cms::client::CmsClient;
@@ -21,36 +24,7 @@ use zonewright::cms::{CmsCalls as _, CmsFaultKind};
 use zonewright::diag::{Files, Origin};
 use zonewright::inventory::cms::{CmsAction, CmsService, CmsVersion};
 
-/// The reference service, until this is dropped.
-struct Approvals {
-    /// The process.
-    child: Child,
-    /// Where it is.
-    url: String,
-}
-
-impl Drop for Approvals {
-    fn drop(&mut self) {
-        self.child.kill().expect("it can be ended");
-        self.child.wait().expect("it ends");
-    }
-}
-
-impl Approvals {
-    /// Starts it.
-    fn start(args: &[&str]) -> Approvals {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_zonewright"))
-            .args(["serve", "--cms", "--listen", "127.0.0.1:0"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary was built for this test");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it is");
-        let url = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';')).expect("a URL").0;
-        Approvals { child, url: format!("http://{url}") }
-    }
-
+impl ReferenceCms {
     /// A client with this token.
     fn client(&self, token: Option<&str>) -> CmsClient {
         let service = CmsService {
@@ -128,7 +102,7 @@ fn a_service_of_each_version_is_asked_for_what_it_knows_alone() {
     let actions = |version: CmsVersion| -> Vec<String> { version.actions().iter().map(ToString::to_string).collect() };
     for version in CmsVersion::ALL {
         // It refuses what its version does not know.
-        let approvals = Approvals::start(&["--cms-version", version.as_str()]);
+        let approvals = ReferenceCms::start(&["--cms-version", version.as_str()]);
         let folder = workspace(&format!("url = \"{}/\"\nversion = \"{version}\"\n", approvals.url));
         let mut expected: Vec<String> =
             ["list", "unknown-task", "delete-unknown-task"].map(|step| format!("{step}: ok cms-works")).into();
@@ -138,7 +112,7 @@ fn a_service_of_each_version_is_asked_for_what_it_knows_alone() {
         }
         assert_eq!(found(&folder), (0, expected));
     }
-    let approvals = Approvals::start(&["--cms-version", "v1.0"]);
+    let approvals = ReferenceCms::start(&["--cms-version", "v1.0"]);
     let folder = workspace(&format!("url = \"{}\"\nversion = \"v1.4\"\n", approvals.url));
     let (exit, steps) = found(&folder);
     let failed: Vec<&String> = steps.iter().filter(|step| step.ends_with("problem cms-fault")).collect();
@@ -148,7 +122,7 @@ fn a_service_of_each_version_is_asked_for_what_it_knows_alone() {
 #[test]
 fn what_is_wrong_with_a_service_is_said_with_what_to_do() {
     let said = |args: &[&str], service: &str| {
-        let approvals = Approvals::start(args);
+        let approvals = ReferenceCms::start(args);
         let folder = workspace(&format!("url = \"{}\"\nversion = \"v1.4\"\n{service}", approvals.url));
         let output = check(&folder, &["trial", "--about", "a.example.net"]);
         (output.status.code().expect("a code"), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -177,12 +151,12 @@ fn a_token_is_sent_and_a_service_that_needs_none_is_said_to_be_open() {
     fs::set_permissions(&token, mode).expect("a file");
     let path = token.to_str().expect("a path");
     let settings = |url: &str| format!("url = \"{url}\"\nversion = \"v1.0\"\ntoken = {{ secret_file = \"{path}\" }}\n");
-    let approvals = Approvals::start(&["--cms-token", path]);
+    let approvals = ReferenceCms::start(&["--cms-token", path]);
     let (exit, steps) = found(&workspace(&settings(&approvals.url)));
     assert_eq!((exit, steps.last().expect("steps").as_str()), (0, "without-token: ok cms-works"));
     let (exit, steps) = found(&workspace(&format!("url = \"{}\"\nversion = \"v1.0\"\n", approvals.url)));
     assert_eq!((exit, steps[0].as_str()), (1, "list: problem cms-fault"));
-    let open = Approvals::start(&[]);
+    let open = ReferenceCms::start(&[]);
     let (exit, steps) = found(&workspace(&settings(&open.url)));
     assert_eq!((exit, steps.last().expect("steps").as_str()), (0, "without-token: warning cms-open"));
 }
@@ -192,7 +166,7 @@ fn so_many_hosts_are_let_through_at_a_time_in_their_order_also_after_a_restart()
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("tasks.db");
     let args = ["--cms-max-busy", "1", "--cms-db", file.to_str().expect("a path")];
-    let approvals = Approvals::start(&args);
+    let approvals = ReferenceCms::start(&args);
     let client = approvals.client(None);
     let tasks = ["1", "2", "3"].map(|id| task(id, CmsAction::Reboot, &format!("h{id}.example.net")));
     let said = tasks.each_ref().map(|task| client.create(task).expect("an answer").status);
@@ -202,7 +176,7 @@ fn so_many_hosts_are_let_through_at_a_time_in_their_order_also_after_a_restart()
     let other = CmsTask { comment: "other".to_owned(), ..tasks[0].clone() };
     assert_eq!(client.create(&other).unwrap_err().kind, CmsFaultKind::Status);
     drop(approvals);
-    let approvals = Approvals::start(&args);
+    let approvals = ReferenceCms::start(&args);
     let client = approvals.client(None);
     let poll = |number: usize| {
         let answer = client.poll(&tasks[number].id, tasks[number].host()).expect("an answer");
@@ -224,7 +198,7 @@ fn signal(child: &Child, signal: &str) {
 
 #[test]
 fn connections_that_come_at_once_and_are_kept_all_get_their_answers() {
-    let approvals = Approvals::start(&[]);
+    let approvals = ReferenceCms::start(&[]);
     let address = approvals.url.strip_prefix("http://").expect("a URL");
     // All of them wait for it together.
     signal(&approvals.child, "-STOP");
@@ -246,7 +220,7 @@ fn connections_that_come_at_once_and_are_kept_all_get_their_answers() {
 
 #[test]
 fn what_is_no_request_is_refused_and_ends_the_connection() {
-    let approvals = Approvals::start(&[]);
+    let approvals = ReferenceCms::start(&[]);
     let address = approvals.url.strip_prefix("http://").expect("a URL");
     let answer = |request: &str| {
         let mut client = TcpStream::connect(address).expect("it listens");
@@ -266,7 +240,7 @@ fn what_is_no_request_is_refused_and_ends_the_connection() {
 fn faults_are_made_as_ordered() {
     // The first request makes a task that is forgotten, the third one deletes a task that stays.
     let approvals =
-        Approvals::start(&["--cms-fault", "forgotten=1", "--cms-fault", "forgotten=4", "--cms-fault", "reversed=6"]);
+        ReferenceCms::start(&["--cms-fault", "forgotten=1", "--cms-fault", "forgotten=4", "--cms-fault", "reversed=6"]);
     let client = approvals.client(None);
     let own = task("1", CmsAction::Prepare, "a.example.net");
     let poll = || client.poll(&own.id, own.host()).expect("an answer").map(|answer| answer.status);
@@ -293,7 +267,7 @@ fn the_protocol_is_published_and_what_is_sent_and_answered_fits_it() {
         assert!(TaskStatus::read(status).is_some());
         assert_fits(&protocol, &schema("Status"), &json!(status));
     }
-    let approvals = Approvals::start(&["--cms-max-busy", "1"]);
+    let approvals = ReferenceCms::start(&["--cms-max-busy", "1"]);
     let client = approvals.client(None);
     for id in ["1", "2"] {
         client.create(&task(id, CmsAction::Reboot, &format!("{id}.example.net"))).expect("an answer");

@@ -5,48 +5,21 @@
 mod copy;
 #[path = "folder/edit.rs"]
 mod edit;
+#[path = "process/reference_cms.rs"]
+mod reference_cms;
 #[expect(dead_code, reason = "this file starts the binary itself, and needs no Python")]
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use copy::copy;
 use edit::edit;
+use reference_cms::ReferenceCms;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The reference service, until this is dropped.
-struct Approvals {
-    /// The process.
-    child: Child,
-    /// Where it is.
-    url: String,
-}
-
-impl Drop for Approvals {
-    fn drop(&mut self) {
-        self.child.kill().expect("it can be ended");
-        self.child.wait().expect("it ends");
-    }
-}
-
-impl Approvals {
-    /// Starts it.
-    fn start(args: &[&str]) -> Approvals {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_zonewright"))
-            .args(["serve", "--cms", "--listen", "127.0.0.1:0"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary was built for this test");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it is");
-        let url = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';')).expect("a URL").0;
-        Approvals { child, url: format!("http://{url}") }
-    }
-
+impl ReferenceCms {
     /// What metrics call it.
     fn label(&self) -> String {
         self.url.trim_start_matches("http://").trim_end_matches('/').replace(['.', ':'], "_")
@@ -61,7 +34,7 @@ struct Place {
 
 impl Place {
     /// One whose service is this.
-    fn new(service: &Approvals) -> Place {
+    fn new(service: &ReferenceCms) -> Place {
         let folder = tempfile::tempdir().expect("a folder");
         let workspace = folder.path();
         copy(&support::root().join("tests/cases/_base"), workspace);
@@ -135,7 +108,7 @@ fn in_short(asked: &[Value]) -> Vec<String> {
 
 #[test]
 fn what_services_say_is_seen_everywhere() {
-    let service = Approvals::start(&["--cms-max-busy", "1"]);
+    let service = ReferenceCms::start(&["--cms-max-busy", "1"]);
     let place = Place::new(&service);
     let asked = place.apply(0, &[], 5);
     assert_eq!(in_short(&asked), ["create in-process", "create ok", "list done", "poll ok"]);
@@ -196,7 +169,7 @@ fn what_services_say_is_seen_everywhere() {
 
 #[test]
 fn rejected_hosts_are_told_with_the_apply_that_began_without_them() {
-    let service = Approvals::start(&["--cms-reject", "sas0-0001.web.example.net"]);
+    let service = ReferenceCms::start(&["--cms-reject", "sas0-0001.web.example.net"]);
     let place = Place::new(&service);
     let asked = place.apply(0, &[], 4);
     assert!(in_short(&asked).contains(&"create rejected".to_owned()), "{asked:?}");

@@ -4,15 +4,17 @@
 mod copy;
 #[path = "folder/edit.rs"]
 mod edit;
+#[path = "process/reference_cms.rs"]
+mod reference_cms;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use copy::copy;
 use edit::edit;
+use reference_cms::ReferenceCms;
 use serde_json::Value;
 use tempfile::TempDir;
 use zonewright::cms::CmsCalls as _;
@@ -21,36 +23,7 @@ use zonewright::cms::task::CmsTask;
 use zonewright::diag::{Files, Origin};
 use zonewright::inventory::cms::{CmsAction, CmsService, CmsVersion};
 
-/// The reference service, until this is dropped.
-struct Service {
-    /// The process.
-    child: Child,
-    /// Where it is.
-    url: String,
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        self.child.kill().expect("it can be ended");
-        self.child.wait().expect("it ends");
-    }
-}
-
-impl Service {
-    /// Starts it.
-    fn start(args: &[&str]) -> Service {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_zonewright"))
-            .args(["serve", "--cms", "--listen", "127.0.0.1:0"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary was built for this test");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it is");
-        let url = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';')).expect("a URL").0;
-        Service { child, url: format!("http://{url}") }
-    }
-
+impl ReferenceCms {
     /// The tasks that it has, as `action host: status`, sorted.
     fn tasks(&self) -> Vec<String> {
         let listed = self.client().list().expect("a list");
@@ -109,7 +82,7 @@ const NAMES: [&str; 2] = ["sas0-0001.web.example.net", "sas0-0002.web.example.ne
 
 impl Fleet {
     /// A workspace whose `web` asks services as `keys` say, of which `services` are the tables.
-    fn new(services: &[(&str, &Service, &str)], keys: &str) -> Fleet {
+    fn new(services: &[(&str, &ReferenceCms, &str)], keys: &str) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), folder.path());
         edit(folder.path(), "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
@@ -145,7 +118,8 @@ impl Fleet {
 
 #[test]
 fn hosts_go_one_after_another_through_all_services_and_leave_no_task() {
-    let (strict, slow) = (Service::start(&["--cms-max-busy", "1"]), Service::start(&["--cms-version", "v1.0"]));
+    let (strict, slow) =
+        (ReferenceCms::start(&["--cms-max-busy", "1"]), ReferenceCms::start(&["--cms-version", "v1.0"]));
     let services = [("a", &slow, "v1.0"), ("b", &strict, "v1.4")];
     let fleet = Fleet::new(&services, "cms = [\"default\", \"b\", \"a\"]");
     let first = fleet.apply("02:00:00", &[]);
@@ -190,7 +164,7 @@ fn a_host_that_is_rejected_stays_as_it_is_and_is_asked_for_an_hour_later() {
     let db = tempfile::tempdir().expect("a folder");
     let file = db.path().join("tasks.db");
     let args = ["--cms-db", file.to_str().expect("a path")];
-    let service = Service::start(&[&args[..], &["--cms-reject", NAMES[1]]].concat());
+    let service = ReferenceCms::start(&[&args[..], &["--cms-reject", NAMES[1]]].concat());
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]");
     let (exit, out, _) = fleet.run("01:59:00", &["plan", "--ask-cms"]);
     assert!(exit == 0 && out.contains("cms-rejects"), "{out}");
@@ -207,7 +181,7 @@ fn a_host_that_is_rejected_stays_as_it_is_and_is_asked_for_an_hour_later() {
     assert_eq!((named.exit, named.outcome(102)), (3, rejected));
     let url = service.url.clone();
     drop(service);
-    let service = Service::start(&args);
+    let service = ReferenceCms::start(&args);
     edit(fleet.folder.path(), "zonewright.toml", &url, &service.url);
     assert_eq!(fleet.apply("03:59:58", &[]).exit, 5, "an hour after it was asked for by name");
     let last = fleet.apply("04:00:00", &[]);
@@ -216,7 +190,7 @@ fn a_host_that_is_rejected_stays_as_it_is_and_is_asked_for_an_hour_later() {
 
 #[test]
 fn silence_lets_no_host_through_and_is_said_until_the_service_answers() {
-    let service = Service::start(&["--cms-fault", "error=all"]);
+    let service = ReferenceCms::start(&["--cms-fault", "error=all"]);
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]");
     let first = fleet.apply("02:00:00", &[]);
     assert_eq!((first.exit, first.waits().len()), (5, 2));
@@ -233,7 +207,7 @@ fn silence_lets_no_host_through_and_is_said_until_the_service_answers() {
     assert_eq!((named.exit, named.outcome(101).0.as_str()), (0, "applied"));
     let url = service.url.clone();
     drop(service);
-    let service = Service::start(&[]);
+    let service = ReferenceCms::start(&[]);
     edit(fleet.folder.path(), "zonewright.toml", &url, &service.url);
     assert_eq!(fleet.apply("02:04:00", &[]).exit, 0);
     let (_, plan, _) = fleet.run("02:05:00", &["plan"]);
@@ -243,7 +217,7 @@ fn silence_lets_no_host_through_and_is_said_until_the_service_answers() {
 #[test]
 fn a_service_that_takes_its_word_back_stops_the_host() {
     // The first request lists, two make tasks, and the next one polls right before the wave.
-    let service = Service::start(&["--cms-fault", "reversed=4"]);
+    let service = ReferenceCms::start(&["--cms-fault", "reversed=4"]);
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]");
     let first = fleet.apply("02:00:00", &[]);
     assert_eq!(
@@ -256,7 +230,7 @@ fn a_service_that_takes_its_word_back_stops_the_host() {
 
 #[test]
 fn a_service_that_forgets_is_asked_anew_and_tasks_of_nothing_are_deleted() {
-    let service = Service::start(&["--cms-fault", "forgotten=2", "--cms-fault", "forgotten=3"]);
+    let service = ReferenceCms::start(&["--cms-fault", "forgotten=2", "--cms-fault", "forgotten=3"]);
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]");
     let first = fleet.apply("02:00:00", &[]);
     assert_eq!((first.exit, first.waits().len()), (5, 2), "the tasks were not known right before the wave");
@@ -288,7 +262,7 @@ fn a_service_that_forgets_is_asked_anew_and_tasks_of_nothing_are_deleted() {
 
 #[test]
 fn a_new_host_has_an_action_of_its_own() {
-    let service = Service::start(&["--cms-version", "v1.1"]);
+    let service = ReferenceCms::start(&["--cms-version", "v1.1"]);
     let keys = "cms = [\"a\"]\ncms_actions = [\"prepare\", \"deactivate\"]";
     let fleet = Fleet::new(&[("a", &service, "v1.1")], keys);
     // The move of the two hosts needs no approval then.
@@ -305,7 +279,7 @@ fn a_new_host_has_an_action_of_its_own() {
 
 #[test]
 fn a_rollout_asks_ahead_and_a_saved_plan_goes_on() {
-    let service = Service::start(&[]);
+    let service = ReferenceCms::start(&[]);
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]\nask_ahead = 0");
     let file = fleet.folder.path().join("projects/web.yaml");
     let text = fs::read_to_string(&file).expect("the project");
