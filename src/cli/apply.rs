@@ -23,8 +23,7 @@ use crate::report::{self, PlanFormat, PlanOutlook, TextPurpose};
 /// Applies a saved plan, or one that is made now.
 pub fn run(shared: &SharedArgs, args: &ApplyArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "apply")?;
-    carry_out::refuse_gates_ignored(shared, args.limits.ignore_gate)?;
-    carry_out::refuse_approvals_ignored(shared, args.limits.ignore_cms)?;
+    carry_out::refuse_unexplained(shared, args.limits.ignore_gate, args.limits.ignore_cms)?;
     metrics::run(shared, "apply", args.metrics.as_deref(), |notes| match &args.file {
         Some(file) => apply_saved(shared, args, file, notes),
         None => plan_and_apply(shared, args, notes),

@@ -208,28 +208,21 @@ fn note(notes: &RunNotes, ran: &ApplyRun) {
     });
 }
 
-/// Refuses a command that goes on without gates and does not say why.
+/// Refuses a command that goes on without gates or approvals and does not say why.
 ///
 /// Errors: there is no `--reason`.
-pub fn refuse_gates_ignored(shared: &SharedArgs, ignores_gates: bool) -> Result<(), CommandFailure> {
-    if !ignores_gates {
-        return Ok(());
-    }
-    let needs = "`--ignore-gate` needs `--reason TEXT`: the journal keeps both";
-    let hint = "say why the gate is wrong, such as `--reason \"the monitoring is down, ticket 7\"`";
-    output::reason(shared, needs, hint).map(drop)
-}
-
-/// Refuses a command that goes on without approvals and does not say why.
-///
-/// Errors: there is no `--reason`.
-pub fn refuse_approvals_ignored(shared: &SharedArgs, ignores_approvals: bool) -> Result<(), CommandFailure> {
-    if !ignores_approvals {
-        return Ok(());
-    }
-    let needs = "`--ignore-cms` needs `--reason TEXT`: the journal keeps both";
-    let hint = "say why no service need be asked, such as `--reason \"the cluster is switched off, ticket 7\"`";
-    output::reason(shared, needs, hint).map(drop)
+pub fn refuse_unexplained(shared: &SharedArgs, gates: bool, approvals: bool) -> Result<(), CommandFailure> {
+    let (option, hint) = match (gates, approvals) {
+        (true, _) => {
+            ("--ignore-gate", "say why the gate is wrong, such as `--reason \"the monitoring is down, ticket 7\"`")
+        }
+        (_, true) => (
+            "--ignore-cms",
+            "say why no service need be asked, such as `--reason \"the cluster is switched off, ticket 7\"`",
+        ),
+        _ => return Ok(()),
+    };
+    output::reason(shared, &format!("`{option}` needs `--reason TEXT`: the journal keeps both"), hint).map(drop)
 }
 
 /// Refuses to go on without approvals for hosts that no person named.

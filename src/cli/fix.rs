@@ -24,8 +24,7 @@ pub fn run(shared: &SharedArgs, args: &FixArgs) -> Result<Exit, CommandFailure> 
         return Err(failure.hint("`zonewright fix HOST` names a host by number or name"));
     }
     refuse_zones(shared, "fix")?;
-    carry_out::refuse_gates_ignored(shared, args.limits.ignore_gate)?;
-    carry_out::refuse_approvals_ignored(shared, args.limits.ignore_cms)?;
+    carry_out::refuse_unexplained(shared, args.limits.ignore_gate, args.limits.ignore_cms)?;
     let now = output::now(shared)?;
     let request = PlanRequest { cache: cache(&args.cache), ..request(shared, now, None) };
     let view = ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;

@@ -14,8 +14,7 @@ use crate::state::ApplyId;
 /// Continues an apply, and prints the outcome.
 pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "resume")?;
-    carry_out::refuse_gates_ignored(shared, args.ignore_gate)?;
-    carry_out::refuse_approvals_ignored(shared, args.ignore_cms)?;
+    carry_out::refuse_unexplained(shared, args.ignore_gate, args.ignore_cms)?;
     if shared.limits_plans() {
         let failure = CommandFailure::of_call(
             "`resume` finishes the whole apply: `--host`, `--subject` and `--project` limit only a new plan",

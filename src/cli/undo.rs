@@ -22,8 +22,7 @@ use crate::state::ApplyId;
 /// Plans the inverse of an apply, and shows, saves or applies it.
 pub fn run(shared: &SharedArgs, args: &UndoArgs) -> Result<Exit, CommandFailure> {
     refuse_zones(shared, "undo")?;
-    carry_out::refuse_gates_ignored(shared, args.limits.ignore_gate)?;
-    carry_out::refuse_approvals_ignored(shared, args.limits.ignore_cms)?;
+    carry_out::refuse_unexplained(shared, args.limits.ignore_gate, args.limits.ignore_cms)?;
     let now = output::now(shared)?;
     let applies = args.out.is_none() && (args.limits.yes || carry_out::can_ask(shared, args.format));
     let purpose = match (applies, &args.out) {
