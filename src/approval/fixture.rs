@@ -1,11 +1,25 @@
-//! Hosts and tasks for tests.
+//! Projects, hosts and tasks for tests.
 
 use super::ask::HostAsk;
 use super::tasks::TaskRow;
 use crate::claim::Subject;
 use crate::cms::task::TaskType;
+use crate::diag::{Files, Origin};
+use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::cms::CmsAction;
-use crate::inventory::value::Inv;
+use crate::inventory::value::{Duration, Inv};
+
+/// A project that asks these services, of which the one that is built in lets two hosts be busy.
+pub fn terms(services: &[&str]) -> ApprovalTerms {
+    ApprovalTerms {
+        services: services.iter().map(|name| (*name).to_owned()).collect(),
+        actions: vec![CmsAction::TemporaryUnreachable, CmsAction::Prepare, CmsAction::Deactivate],
+        max_busy_hosts: 2,
+        ask_ahead: 1,
+        give_up: Duration::from_secs(86_400),
+        origin: Origin::line(Files::default().add("zonewright.toml"), 1),
+    }
+}
 
 /// A host of the project `search` that is to move.
 pub fn ask(inv: u64) -> HostAsk {

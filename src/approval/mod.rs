@@ -30,9 +30,6 @@ mod tests;
 #[cfg(test)]
 pub mod fixture;
 
-#[cfg(test)]
-mod order;
-
 pub use ask::HostAsk;
 pub use pass::{ApprovalPass, ApprovalTerm, CmsReply, CmsRequest, CmsRequestKind, TaskIds};
 pub use tasks::{

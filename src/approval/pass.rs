@@ -127,8 +127,6 @@ pub struct ApprovalPass<'a> {
     place_of: BTreeMap<Subject, usize>,
     /// The places of those that go together, by their unit.
     mates_of: BTreeMap<usize, Vec<usize>>,
-    /// Since when services were asked for hosts whose tasks were forgotten in this run.
-    asked_since: BTreeMap<Subject, Time>,
     /// What is still to be asked of each service.
     queues: BTreeMap<String, VecDeque<PassJob>>,
     /// What was sent and has no reply yet: the place of the host by the id of the task, and whether it is confirmed.
@@ -157,7 +155,6 @@ impl<'a> ApprovalPass<'a> {
             busy,
             place_of: BTreeMap::new(),
             mates_of: BTreeMap::new(),
-            asked_since: BTreeMap::new(),
             news: ApprovalNews::default(),
             hosts: Vec::new(),
             queues: BTreeMap::new(),
@@ -244,11 +241,6 @@ impl<'a> ApprovalPass<'a> {
     pub fn allowed(&self) -> BTreeSet<Subject> {
         let allowed = (0..self.hosts.len()).filter(|host| self.is_allowed(*host));
         allowed.map(|host| self.hosts[host].subject.clone()).collect()
-    }
-
-    /// The hosts that are asked for.
-    pub fn hosts(&self) -> &[HostAsk] {
-        &self.hosts
     }
 
     /// Ends tasks: they are deleted at their services, which is tried again in each run until it succeeds.
@@ -410,27 +402,16 @@ impl<'a> ApprovalPass<'a> {
     /// Asks the service that is built in: so many hosts of a project are busy at a time. Hosts that go together become so
     /// together, once all other services let all of them through: one of them alone would hold a place in vain.
     fn ask_built_in(&mut self, host: usize) {
-        let mates: Vec<usize> = self.mates_of.get(&self.hosts[host].unit).cloned().unwrap_or_else(|| vec![host]);
-        let asking: Vec<usize> = mates
-            .iter()
-            .copied()
-            .filter(|mate| self.services_of(*mate).iter().any(|own| own == DEFAULT_SERVICE))
-            .collect();
-        let is_ready = mates.iter().all(|mate| {
-            let others = self.services_of(*mate).into_iter().filter(|service| service != DEFAULT_SERVICE);
-            others.into_iter().all(|service| self.row(*mate, &service).is_some_and(TaskRow::is_ok))
-        });
+        let mates = self.mates_of.get(&self.hosts[host].unit).cloned().unwrap_or_default();
+        let is_asking = |mate: &usize| self.services_of(*mate).iter().any(|service| service == DEFAULT_SERVICE);
+        let asking: Vec<usize> = mates.iter().copied().filter(is_asking).collect();
+        let is_ready = mates.iter().all(|mate| self.is_allowed_by(*mate, |service| service != DEFAULT_SERVICE));
         let full = asking.iter().find_map(|mate| self.no_place(*mate, &asking));
-        let why = match full {
-            Some(why) => Some(why),
-            None if is_ready => None,
-            None => Some("a host that shares its change has not been let through by all services".to_owned()),
-        };
-        let Some(why) = why else {
-            asking.into_iter().for_each(|mate| self.let_in(mate));
-            return;
-        };
-        self.say_built_in(host, TaskStatus::InProcess, why);
+        let unready = || "a host that shares its change has not been let through by all services".to_owned();
+        match full.or_else(|| (!is_ready).then(unready)) {
+            Some(why) => self.say_built_in(host, TaskStatus::InProcess, why),
+            None => asking.into_iter().for_each(|mate| self.let_in(mate)),
+        }
     }
 
     /// Why there is no place for a host and those of its project that go with it; none where there is.
@@ -470,7 +451,6 @@ impl<'a> ApprovalPass<'a> {
 
     /// The request of a job; none where it has become idle.
     fn request(&mut self, service: &str, job: PassJob) -> Option<CmsRequestKind> {
-        let now = self.term.now;
         match job {
             PassJob::List => Some(CmsRequestKind::List),
             PassJob::Delete(id) => Some(CmsRequestKind::Delete(id)),
@@ -479,27 +459,34 @@ impl<'a> ApprovalPass<'a> {
                 Some(CmsRequestKind::Poll(id, host))
             }
             PassJob::Confirm(host) => {
-                let row = self.row(host, service)?;
-                let (id, name) = (row.id.clone(), row.host.clone());
-                self.open.insert(id.clone(), (host, true));
-                self.change(&id, |row| row.tried = Some(now));
-                Some(CmsRequestKind::Poll(id, name))
+                let id = self.row(host, service)?.id.clone();
+                self.poll(host, id, true)
             }
             PassJob::Advance(host) if self.is_shut(host) => None,
             PassJob::Advance(host) => {
-                if let Some(row) = self.row(host, service) {
-                    let (id, name) = (row.id.clone(), row.host.clone());
-                    self.open.insert(id.clone(), (host, false));
-                    self.change(&id, |row| row.tried = Some(now));
-                    return Some(CmsRequestKind::Poll(id, name));
+                if let Some(id) = self.row(host, service).map(|row| row.id.clone()) {
+                    return self.poll(host, id, false);
                 }
                 let action = self.asked_as(host, service)?;
                 let id = self.make_row(host, service, action);
-                self.open.insert(id.clone(), (host, false));
-                self.change(&id, |row| row.tried = Some(now));
-                Some(CmsRequestKind::Create(Box::new(self.memory.task(&id)?.task())))
+                let task = self.asked(host, id, false)?.task();
+                Some(CmsRequestKind::Create(Box::new(task)))
             }
         }
+    }
+
+    /// The question about a task of a host.
+    fn poll(&mut self, host: usize, id: String, is_confirming: bool) -> Option<CmsRequestKind> {
+        let name = self.asked(host, id.clone(), is_confirming)?.host.clone();
+        Some(CmsRequestKind::Poll(id, name))
+    }
+
+    /// Keeps that a service is asked for a host; gives the task.
+    fn asked(&mut self, host: usize, id: String, is_confirming: bool) -> Option<&TaskRow> {
+        let now = self.term.now;
+        self.change(&id, |row| row.tried = Some(now));
+        self.open.insert(id.clone(), (host, is_confirming));
+        self.memory.task(&id)
     }
 
     /// Makes the row of a task; gives its id.
@@ -548,7 +535,14 @@ impl<'a> ApprovalPass<'a> {
 
     /// Whether all services of a host said `ok` last.
     fn is_allowed(&self, host: usize) -> bool {
-        self.services_of(host).iter().all(|service| self.row(host, service).is_some_and(TaskRow::is_ok))
+        self.is_allowed_by(host, |_| true)
+    }
+
+    /// Whether some services of a host said `ok` last: all that count.
+    fn is_allowed_by(&self, host: usize, counts: impl Fn(&str) -> bool) -> bool {
+        let services = self.services_of(host);
+        let mut counting = services.iter().filter(|service| counts(service));
+        counting.all(|service| self.row(host, service).is_some_and(TaskRow::is_ok))
     }
 
     /// The task of a host at a service that is asked for what the plan does to it now.
@@ -611,8 +605,6 @@ impl<'a> ApprovalPass<'a> {
     /// Removes a row.
     fn forget(&mut self, id: &str) {
         let Some(row) = self.memory.remove(id) else { return };
-        let since = self.asked_since.entry(row.subject.clone()).or_insert(row.since);
-        *since = row.since.min(*since);
         if row.is_built_in()
             && let Some(busy) = self.busy.get_mut(&row.project)
         {

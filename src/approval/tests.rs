@@ -1,10 +1,13 @@
 //! What is asked of services, in which order, and what is kept before.
 
+mod order;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time;
 
 use super::ask::asks_of;
 use super::collect::{HostsKnown, asked_too_long, collect};
+use super::fixture::{ask, terms};
 use super::outlook::unapproved;
 use super::pass::CmsContent;
 use super::queue::asked_now;
@@ -14,7 +17,6 @@ use crate::change::fixture::change;
 use crate::claim::Subject;
 use crate::cms::task::{ListedTask, TaskAnswer, TaskStatus, TaskType};
 use crate::cms::{CmsFault, CmsFaultKind};
-use crate::diag::{Files, Origin};
 use crate::dns::Rtype;
 use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::cms::{CmsAction, CmsVersion};
@@ -30,32 +32,6 @@ fn at(seconds: u64) -> Time {
 /// A host.
 fn host(inv: u64) -> Subject {
     Subject::Host(Inv(inv))
-}
-
-/// A project that asks these services, of which `default` lets two hosts be busy.
-fn terms(services: &[&str]) -> ApprovalTerms {
-    ApprovalTerms {
-        services: services.iter().map(|name| (*name).to_owned()).collect(),
-        actions: vec![CmsAction::TemporaryUnreachable, CmsAction::Prepare, CmsAction::Deactivate],
-        max_busy_hosts: 2,
-        ask_ahead: 1,
-        give_up: Duration::from_secs(86_400),
-        origin: Origin::line(Files::default().add("zonewright.toml"), 1),
-    }
-}
-
-/// The request for a host of `search`.
-fn ask(inv: u64) -> HostAsk {
-    HostAsk {
-        subject: host(inv),
-        project: "search".to_owned(),
-        host: format!("h{inv}.search.example.net"),
-        action: CmsAction::TemporaryUnreachable,
-        change: "1".to_owned(),
-        comment: "AAAA replaced".to_owned(),
-        kind: TaskType::Automated,
-        unit: inv as usize,
-    }
 }
 
 /// Services in a test, and what is kept.

@@ -10,6 +10,7 @@
 //! | `services` | what services know, and what they say |
 //! | `desk` | the way to services, with its faults |
 //! | `world` | the truth: hosts, and who is busy |
+//! | `watch` | what DNS has for hosts, and since when |
 //! | `dns` | the way to the primary, where it is seen who goes |
 //! | `site` | the zones, and what people set |
 //! | `runs` | plans and applies |
@@ -45,6 +46,8 @@ mod site;
 mod stage;
 
 mod story;
+
+mod watch;
 
 mod world;
 

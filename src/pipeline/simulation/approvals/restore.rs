@@ -3,33 +3,13 @@
 
 use super::dns::StoryWire;
 use super::site::{accesses, zone_id};
-use super::story::Story;
+use super::story::{KeptState, RightState, Story};
 use super::world::{PROJECTS, zone};
 use crate::dns::{Serial, ZoneName};
 use crate::pipeline::apply::ApplyRun;
 use crate::pipeline::state::read_marker;
 use crate::plan::Plan;
-use crate::state::{ApplyJournal as _, ApprovalRegister as _, Sqlite};
-
-/// A copy of the state.
-pub struct KeptState {
-    /// The copy.
-    state: Sqlite,
-    /// What the primary served when it was made.
-    serials: Vec<Serial>,
-    /// The next number of a task, where ids repeat.
-    numbers: u64,
-}
-
-/// The right state, while one of an earlier time is in its place.
-pub struct RightState {
-    /// The state.
-    state: Sqlite,
-    /// The zones of which the older one does not know all.
-    zones: Vec<ZoneName>,
-    /// The next number of a task, where ids repeat.
-    numbers: u64,
-}
+use crate::state::{ApplyJournal as _, ApprovalRegister as _};
 
 impl Story {
     /// The serials of the primary.

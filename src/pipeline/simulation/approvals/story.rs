@@ -4,7 +4,6 @@
 use std::sync::Mutex;
 
 use super::desk::{Pretence, serve};
-use super::restore::{KeptState, RightState};
 use super::services::{KnownTask, ServicePolicy, TrueService};
 use super::site::{rolls, settings, zone_id};
 use super::stage::{Stage, Weakness};
@@ -12,6 +11,7 @@ use super::world::{PROJECTS, TrueHost, primary};
 use crate::cms::task::TaskStatus;
 use crate::consensus::TimedRow;
 use crate::diag::{Files, Origin};
+use crate::dns::{Serial, ZoneName};
 use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
 use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::rollout::{MaxUnavailable, RolloutTerms};
@@ -33,6 +33,26 @@ pub const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// The id of another state of the same owner.
 const OTHER_STATE: &str = "ffffffffffffffffffffffffffffffff";
+
+/// A copy of the state.
+pub struct KeptState {
+    /// The copy.
+    pub state: Sqlite,
+    /// What the primary served when it was made.
+    pub serials: Vec<Serial>,
+    /// The next number of a task, where ids repeat.
+    pub numbers: u64,
+}
+
+/// The right state, while one of an earlier time is in its place.
+pub struct RightState {
+    /// The state.
+    pub state: Sqlite,
+    /// The zones of which the older one does not know all.
+    pub zones: Vec<ZoneName>,
+    /// The next number of a task, where ids repeat.
+    pub numbers: u64,
+}
 
 /// A story.
 pub struct Story {

@@ -1,7 +1,6 @@
 //! The truth: hosts, what DNS has for them, and who is busy because of a change.
 
-use super::stage::Stage;
-use crate::dns::{Name, Rrset, Rtype, ZoneName};
+use crate::dns::{Name, Rrset, ZoneName};
 use crate::inventory::value::{Duration, Time};
 use crate::provider::memory::primary::MemoryPrimary;
 use crate::provider::memory::zone::MemoryZone;
@@ -11,7 +10,7 @@ use crate::provider::parse_text;
 pub const PROJECTS: [&str; 2] = ["search", "web"];
 
 /// How long caches keep what they heard, and that there was nothing.
-const SETTLE: Duration = Duration::from_secs(300);
+pub const SETTLE: Duration = Duration::from_secs(300);
 
 /// A change that was made.
 #[derive(Debug, Clone)]
@@ -76,40 +75,4 @@ pub fn primary(hosts: &[TrueHost]) -> MemoryPrimary {
         MemoryZone::of(&parse_text(&zone(project), "zone", text.into_bytes()).unwrap())
     };
     MemoryPrimary::new(PROJECTS.iter().map(served))
-}
-
-impl Stage {
-    /// What DNS has for a host.
-    fn look_up(&self, host: &TrueHost) -> Option<Rrset> {
-        let find = |zone: &MemoryZone| zone.rrset(host.name.as_name(), Rtype::AAAA).cloned();
-        self.primary.with_zone(&zone(host.project), find).flatten()
-    }
-
-    /// Sees which hosts were changed since it last looked.
-    pub fn observe(&self) {
-        let mut cast = self.cast();
-        let cast = &mut *cast;
-        for (number, host) in cast.hosts.iter_mut().enumerate() {
-            let live = self.look_up(host);
-            if live == host.live {
-                continue;
-            }
-            // A host that has left is no longer watched by anyone.
-            let counts = live.is_some() && cast.counted.contains(&number);
-            host.changes.push(TrueChange { served: None, counts });
-            host.live = live;
-        }
-    }
-
-    /// All name servers serve what the primary has.
-    pub fn catch_up(&self) {
-        let mut cast = self.cast();
-        let now = cast.now;
-        for change in cast.hosts.iter_mut().flat_map(|host| &mut host.changes) {
-            change.served.get_or_insert(now);
-        }
-        cast.hosts.iter_mut().for_each(|host| {
-            host.changes.retain(|change| change.served.is_none_or(|served| now < served.plus(SETTLE)))
-        });
-    }
 }

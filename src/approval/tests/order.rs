@@ -3,26 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration as SystemDuration;
 
-use super::fixture::{ask, row};
-use super::pass::{ApprovalPass, ApprovalTerm, CmsContent, CmsReply, CmsRequestKind, TaskIds};
-use super::queue::asked_now;
-use super::tasks::{ApprovalMemory, TaskRow, TaskSaid};
+use crate::approval::fixture::{ask, row, terms};
+use crate::approval::pass::{ApprovalPass, ApprovalTerm, CmsContent, CmsReply, CmsRequestKind, TaskIds};
+use crate::approval::queue::asked_now;
+use crate::approval::tasks::{ApprovalMemory, TaskRow, TaskSaid};
 use crate::cms::task::{TaskAnswer, TaskStatus};
-use crate::diag::{Files, Origin};
 use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
-use crate::inventory::cms::{CmsAction, CmsVersion};
-use crate::inventory::value::{Duration, Time};
+use crate::inventory::cms::CmsVersion;
+use crate::inventory::value::Time;
 
 /// A project that asks `a`, `b` and the service that is built in, which lets one host be busy.
 fn projects() -> BTreeMap<String, ApprovalTerms> {
-    let terms = ApprovalTerms {
-        services: ["a", "b", DEFAULT_SERVICE].map(str::to_owned).into(),
-        actions: vec![CmsAction::TemporaryUnreachable],
-        max_busy_hosts: 1,
-        ask_ahead: 0,
-        give_up: Duration::from_secs(900),
-        origin: Origin::line(Files::default().add("zonewright.toml"), 1),
-    };
+    let terms = ApprovalTerms { max_busy_hosts: 1, ..terms(&["a", "b", DEFAULT_SERVICE]) };
     [("search".to_owned(), terms)].into()
 }
 
