@@ -129,9 +129,7 @@ impl Listing<'_, '_> {
 
     /// Whether a name has no addresses but those of a pod.
     fn leads_to(&self, name: NameRef<'_>, pod: &Pod) -> bool {
-        let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.live.rrset(name, rtype));
-        let mut addresses = found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
-        addresses.all(|address| pod.addresses.contains(&address))
+        self.live.addresses_at(name).all(|address| pod.addresses.contains(&address))
     }
 
     /// Whether a name has just the addresses of a pod.
@@ -147,7 +145,7 @@ impl Listing<'_, '_> {
 
     /// Whether a name has an address.
     fn has_any_address(&self, name: NameRef<'_>) -> bool {
-        [Rtype::AAAA, Rtype::A].into_iter().any(|rtype| self.live.rrset(name, rtype).is_some())
+        self.live.addresses_at(name).next().is_some()
     }
 
     /// Whether a name that placements of a pod may have is one of another pod of the set: the template may not tell them
@@ -173,10 +171,9 @@ impl Listing<'_, '_> {
     /// The names of placements of a pod by which the name that stays with it has its live addresses.
     fn live_names(&self, pod: &str) -> Vec<Name> {
         let Some(constant) = self.constant_name(pod) else { return Vec::new() };
-        let types = [Rtype::AAAA, Rtype::A].into_iter();
-        let at_constant = types.filter_map(|rtype| self.live.rrset(constant.as_name(), rtype));
-        let addresses = at_constant.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
-        let mut names: Vec<Name> = addresses
+        let mut names: Vec<Name> = self
+            .live
+            .addresses_at(constant.as_name())
             .flat_map(|address| self.live.holding(address))
             .map(|found| found.rrset.owner().as_name().to_name())
             // The template of the name that stays may give what that of placements gives.

@@ -169,9 +169,10 @@ impl<'a, 'c> PodNames<'a, 'c> {
             terms.transient.may_give_for(old, label)
                 || Pod::constant_name_of(old, terms).is_some_and(|constant| constant.as_name() == name)
         })?;
-        let live = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.context.live.rrset(name, rtype));
-        let mut addresses = live.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
-        let is_had = addresses
+        let is_had = self
+            .context
+            .live
+            .addresses_at(name)
             .any(|address| self.context.stated.on(ReverseName::of(address).as_name(), Rtype::PTR).next().is_some());
         (!is_had).then(|| (set, Subject::pod(&*pods.sets[set.0 as usize].id, old)))
     }
@@ -197,8 +198,7 @@ impl<'a, 'c> PodNames<'a, 'c> {
         let Ok(name) = pod.constant_name(terms, &self.context.inventory.symbols) else {
             return Some(PodNameFate::Stays);
         };
-        let mut types = [Rtype::AAAA, Rtype::A].into_iter();
-        if !types.any(|rtype| self.context.live.rrset(name.as_name(), rtype).is_some()) {
+        if self.context.live.addresses_at(name.as_name()).next().is_none() {
             return Some(PodNameFate::Stays);
         }
         self.context.recent.made.get(&name).map(|until| PodNameFate::Settles(set, *until))

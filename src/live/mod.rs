@@ -336,6 +336,12 @@ impl Live {
         (!zone.hides(name)).then_some(LiveRrset { zone: number, rrset })
     }
 
+    /// The live addresses at a name.
+    pub fn addresses_at(&self, name: NameRef<'_>) -> impl Iterator<Item = IpAddr> {
+        let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(move |rtype| self.rrset(name, rtype));
+        found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address())
+    }
+
     /// Every live RRset at a name, sorted by type; none where its records are unknown.
     pub fn rrsets_at(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let known = match self.place(name) {
@@ -378,9 +384,8 @@ impl Live {
     /// listed.
     pub fn pointing_to(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let points = move |found: &LiveRrset<'_>| found.rrset.rdata().any(|rdata| rdata.target() == Some(name));
-        let at_name = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| self.rrset(name, rtype));
-        let addresses = at_name.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
-        let answering = addresses.filter_map(|address| self.rrset(ReverseName::of(address).as_name(), Rtype::PTR));
+        let answering =
+            self.addresses_at(name).filter_map(|address| self.rrset(ReverseName::of(address).as_name(), Rtype::PTR));
         let unpaired = self.unpaired().pointing_to(name).map(|(zone, id)| self.found(zone, id));
         in_order(answering.chain(unpaired).filter(points).collect())
     }

@@ -389,7 +389,7 @@ impl ApplyWork<'_> {
         let again = NamesAgain::read((plan, &survey), &self.targets.copies);
         for lane in &mut survey.lanes {
             let open = lane.open_places(&survey.unit_of);
-            let (listed, again) = (listed.refused(plan, lane, &open), again.refused(plan, lane, &open));
+            let (listed, again) = (listed.refused(plan, lane, &open), again.refused(lane, &open));
             let refused = allowed::refused(plan, (lane, open), self.settings, state)?;
             lane.refuse(&refused, &survey.unit_of);
             lane.refuse(&listed, &survey.unit_of);
@@ -570,6 +570,9 @@ impl ApplyWork<'_> {
     /// Lets services and the state agree on which tasks there are.
     pub fn collect_tasks(&self, state: &mut dyn State) -> Result<(), Problem> {
         let Some(approver) = self.approver else { return Ok(()) };
+        if !approver.may_have_tasks(state)? {
+            return Ok(());
+        }
         let known = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
         self.settle_earlier(state)?;
         if approver.is_needed() {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::TOOL;
+use super::cms_access::{client, token_of};
 use super::findings::Findings;
 use super::inputs::load;
 use super::settings::{load_config, state_address};
-use crate::cms::client::CmsClient;
 use crate::cms::examine::{CmsTrial, examine};
 use crate::cms::random::random_part;
 use crate::cms::task::{DRY, ListedTask};
@@ -17,7 +17,6 @@ use crate::inventory::cms::CmsService;
 use crate::inventory::model::{Config, HostStatus};
 use crate::inventory::value::Time;
 use crate::progress::Progress;
-use crate::provider;
 use crate::state;
 
 /// The host of dry runs where the inventory has none: no host has this name (RFC 2606 section 2).
@@ -45,8 +44,8 @@ pub fn try_service(
 ) -> Result<ServiceDiagnosis, ServiceError> {
     let (config, _) = load_config(workspace).map_err(ServiceError::Settings)?;
     let KnownService { service, token } = known(&config, name, workspace)?;
-    let calls = client(service, token.clone())?;
-    let without_token = token.is_some().then(|| client(service, None)).transpose()?;
+    let calls = client(service, token.clone()).map_err(ServiceError::Unusable)?;
+    let without_token = token.is_some().then(|| client(service, None)).transpose().map_err(ServiceError::Unusable)?;
     let host = match host {
         Some(host) => host.to_owned(),
         None => a_host(workspace, now, progress),
@@ -90,15 +89,8 @@ fn known<'c>(config: &'c Config, name: &str, workspace: &Path) -> Result<KnownSe
         let near = did_you_mean(name, known.iter().map(String::as_str));
         return Err(ServiceError::NoSuchService(known, near));
     };
-    let settings = service.token.as_ref();
-    let token = settings.map(|settings| provider::token::fetch(settings, &config.source, workspace)).transpose();
-    Ok(KnownService { service, token: token.map_err(ServiceError::Unusable)? })
-}
-
-/// A client of a service.
-fn client(service: &CmsService, token: Option<String>) -> Result<CmsClient, ServiceError> {
-    let unusable = |message| Problem::new(format!("[cms.{}]", service.name), "cms-fault", message);
-    CmsClient::new(service, token).map_err(|error| ServiceError::Unusable(unusable(error.message)))
+    let token = token_of(service, config, workspace).map_err(ServiceError::Unusable)?;
+    Ok(KnownService { service, token })
 }
 
 /// Deletes the tasks of a state at a service; that of the workspace is none that was lost.
@@ -110,7 +102,7 @@ pub fn clean_service(workspace: &Path, name: &str, state_id: &str) -> Result<Ser
     if own.is_some_and(|own| own.id == state_id) {
         return Err(ServiceError::OwnState);
     }
-    let calls = client(service, token)?;
+    let calls = client(service, token).map_err(ServiceError::Unusable)?;
     let faulty = |fault: CmsFault| {
         let hint = format!("`zonewright cms check {name}` finds out what is wrong");
         ServiceError::Unusable(Problem::new(format!("[cms.{name}]"), "cms-fault", fault.message).hint(hint))

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
+use super::cms_access::client_of;
 use super::findings::Findings;
 use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
 use super::{TOOL, name_servers, txt_keys, zone_changes};
-use crate::cms::client::CmsClient;
 use crate::cms::{CmsCalls as _, CmsFault, CmsFaultKind};
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
@@ -100,13 +100,11 @@ fn services(workspace: &Path, config: &Config) -> Vec<ServiceHealth> {
     let failures = state.and_then(|state| state.cms_failures().ok()).unwrap_or_default();
     side_by_side(&vec![0; config.cms.len()], |place| {
         let service = &config.cms[place];
-        let token = service.token.as_ref().map(|node| provider::token::fetch(node, &config.source, workspace));
+        let client = client_of(service, config, workspace);
         let begun = Instant::now();
-        let client = token.transpose().map_err(|problem| problem.message);
-        let client = client.and_then(|token| CmsClient::new(service, token).map_err(|error| error.message));
         let listed = match client {
             Ok(client) => client.list().map(|tasks| tasks.len()),
-            Err(why) => Err(CmsFault::new(CmsFaultKind::Unreachable, why)),
+            Err(problem) => Err(CmsFault::new(CmsFaultKind::Unreachable, problem.message)),
         };
         let failed = failures.iter().find(|failure| failure.service == service.name);
         let silence = failed.map(|CmsFailure { since, last, count, message, .. }| {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
-use super::recent_pods::{gone_srv, recent_pods};
+use super::recent_pods::recent_pods;
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::{server_names, types_of_pools};
 use super::{accepted, published, subjects, txt_keys, zone_changes};
@@ -180,10 +180,6 @@ pub(super) fn gather(
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
-    let mut recent = match state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
-        Some(state) => recent_pods(state, request.now)?,
-        None => RecentPods::default(),
-    };
     let selection = select(&inventory, request, (state.as_deref(), &statements))?;
     let waits = state.as_deref().map(|state| state.waits()).transpose()?.unwrap_or_default();
     let read_for = read_for.selection(request, &inventory, &selection);
@@ -206,9 +202,10 @@ pub(super) fn gather(
     } else {
         (zones, Vec::new())
     };
-    if let Some(state) = state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
-        recent.gone = gone_srv(&inventory, &zones.live, state)?;
-    }
+    let recent = match state.as_deref().filter(|_| !inventory.pods.rows.is_empty()) {
+        Some(state) => recent_pods((&inventory, &zones.live), state, request.now)?,
+        None => RecentPods::default(),
+    };
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));

@@ -144,6 +144,8 @@ mod check;
 
 pub mod cms;
 
+pub mod cms_access;
+
 #[cfg(test)]
 mod simulation;
 

@@ -3,7 +3,7 @@
 //! A plan takes names that a pod had at its former place. But it may be applied hours later, when the pod is back there: then the
 //! name that stays with it leads there again, or is no longer the one that the plan saw.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 
 use crate::apply::{CopyAccess, LaneSurvey, Survey, UnitVerdict};
@@ -20,6 +20,8 @@ type StayingName = (ZoneName, Name);
 /// What names lead to that stay with pods whose former names a plan takes.
 #[derive(Default)]
 pub struct NamesAgain {
+    /// The name that stays with the pod, by each former name of it that the plan leaves, as text.
+    staying: HashMap<String, Name>,
     /// The addresses of each that could be read, in any copy.
     found: BTreeMap<StayingName, BTreeSet<IpAddr>>,
 }
@@ -27,13 +29,13 @@ pub struct NamesAgain {
 impl NamesAgain {
     /// Reads it in some copies. Where none can be read, nothing can be written either.
     pub fn read((plan, survey): (&Plan, &Survey<'_>), copies: &[CopyAccess<'_>]) -> NamesAgain {
+        let mut again = NamesAgain { staying: staying_names(plan), ..NamesAgain::default() };
         let mut asked: BTreeMap<&ZoneName, BTreeSet<Name>> = BTreeMap::new();
         for change in survey.open() {
-            if let Some(name) = staying_name(plan, change) {
-                asked.entry(&change.zone).or_default().insert(name);
+            if let Some(name) = again.staying_name(change) {
+                asked.entry(&change.zone).or_default().insert(name.clone());
             }
         }
-        let mut again = NamesAgain::default();
         for access in copies {
             let zone = &access.copy.zone;
             let (Some(names), Ok(writer)) = (asked.get(zone), &access.writer) else { continue };
@@ -56,13 +58,13 @@ impl NamesAgain {
     }
 
     /// The changes of a lane, of those at these places, that take such a name, each with why it is left.
-    pub fn refused(&self, plan: &Plan, lane: &LaneSurvey<'_>, open: &[usize]) -> BTreeMap<usize, UnitVerdict> {
-        open.iter().filter_map(|place| Some((*place, self.fault(plan, &lane.changes[*place])?))).collect()
+    pub fn refused(&self, lane: &LaneSurvey<'_>, open: &[usize]) -> BTreeMap<usize, UnitVerdict> {
+        open.iter().filter_map(|place| Some((*place, self.fault(&lane.changes[*place])?))).collect()
     }
 
     /// Why a name stays; none where it may go.
-    fn fault(&self, plan: &Plan, change: &Change) -> Option<UnitVerdict> {
-        let name = staying_name(plan, change)?;
+    fn fault(&self, change: &Change) -> Option<UnitVerdict> {
+        let name = self.staying_name(change)?;
         let found = self.found.get(&(change.zone.clone(), name.clone()))?;
         if found.is_empty() {
             return Some(UnitVerdict::stale(format!(
@@ -75,15 +77,23 @@ impl NamesAgain {
             UnitVerdict::stale(format!("`{name}` has an address of `{owner}` again since the plan was made"))
         })
     }
+
+    /// The name that stays with the pod whose former name a change takes; none where it takes none.
+    fn staying_name(&self, change: &Change) -> Option<&Name> {
+        let is_any = !self.staying.is_empty() && takes_name(change);
+        is_any.then(|| self.staying.get(&change.key.owner.to_string())).flatten()
+    }
 }
 
-/// The name that stays with the pod whose former name a change takes; none where it takes none.
-fn staying_name(plan: &Plan, change: &Change) -> Option<Name> {
-    if !takes_name(change) {
-        return None;
+/// The names that stay with pods, by the former names that a plan leaves. Of several pods with one former name the first counts.
+fn staying_names(plan: &Plan) -> HashMap<String, Name> {
+    let mut names = HashMap::new();
+    for left in plan.pods.iter().filter_map(|seen| seen.leaves.as_ref()) {
+        if let Ok(constant) = Name::parse(&left.constant) {
+            for former in &left.names {
+                names.entry(former.clone()).or_insert_with(|| constant.clone());
+            }
+        }
     }
-    let owner = change.key.owner.to_string();
-    let mut leaves = plan.pods.iter().filter_map(|seen| seen.leaves.as_ref());
-    let left = leaves.find(|own| own.names.contains(&owner))?;
-    Name::parse(&left.constant).ok()
+    names
 }

@@ -21,7 +21,7 @@ use crate::diff::decide::{self, DecisionInput};
 use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
-use crate::dns::{Name, Rtype, ZoneName};
+use crate::dns::{Name, ZoneName};
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
 use crate::inventory::pool::Pool;
@@ -283,10 +283,7 @@ fn hosts_seen((inventory, live): (&Inventory, &Live), decided: &FleetDecisions) 
         // Plans for which no service is asked need not say it.
         let needs_approval = admin.is_some_and(|admin| admin.approvals.is_some());
         let is_assigned = host.status == HostStatus::Assigned;
-        let has_address = |name: &Name| {
-            let types = [Rtype::AAAA, Rtype::A].into_iter();
-            types.filter_map(|rtype| live.rrset(name.as_name(), rtype)).next().is_some()
-        };
+        let has_address = |name: &Name| live.addresses_at(name.as_name()).next().is_some();
         let fastbone = name.and_then(|name| fastbone_of(inventory, host.project, name.as_name()));
         let is_new = || is_assigned && !name.into_iter().chain(&fastbone).any(has_address);
         let seen = HostSeen {

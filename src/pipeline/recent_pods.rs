@@ -23,14 +23,22 @@ const FAILURES: usize = 2;
 const LOOKED_AT: usize = 64;
 
 /// Reads it from a state.
-pub fn recent_pods(state: &dyn State, now: Time) -> Result<RecentPods, Problem> {
+pub fn recent_pods(
+    (inventory, live): (&Inventory, &Live),
+    state: &dyn State,
+    now: Time,
+) -> Result<RecentPods, Problem> {
     let memory = state.rollouts()?;
-    Ok(RecentPods { failed: failed(state, &memory)?, ..recent_names(&memory, memory.now(now)) })
+    let (failed, gone) = (failed(state, &memory)?, gone_srv((inventory, live), state, &memory)?);
+    Ok(RecentPods { failed, gone, ..recent_names(&memory, memory.now(now)) })
 }
 
 /// The SRV of endpoints that are not live, since the latest apply that changed them took them.
-pub fn gone_srv(inventory: &Inventory, live: &Live, state: &dyn State) -> Result<BTreeSet<Name>, Problem> {
-    let memory = state.rollouts()?;
+pub fn gone_srv(
+    (inventory, live): (&Inventory, &Live),
+    state: &dyn State,
+    memory: &RolloutMemory,
+) -> Result<BTreeSet<Name>, Problem> {
     let mut keys = BTreeSet::new();
     let sets = inventory.pods.sets.iter().enumerate().filter_map(|(place, set)| Some((place, &set.id, set.terms()?)));
     for (place, id, terms) in sets {

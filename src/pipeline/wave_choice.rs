@@ -96,9 +96,10 @@ struct GatesKnown {
 
 /// For how many hosts of a project services are asked at a time, where its rollout limits that.
 fn limits(view: &RolloutView<'_>, projects: &ApprovalSettings, choice: &RolloutChoice) -> BTreeMap<String, usize> {
+    let free = free_places(view);
     let limit = |(project, terms): (&String, &ApprovalTerms)| {
         let going = choice.flux.iter().filter(|row| row.group == *project).count();
-        Some((project.clone(), free_places(view, project)?.max(going) + terms.ask_ahead))
+        Some((project.clone(), (*free.get(project.as_str())?).max(going) + terms.ask_ahead))
     };
     projects.iter().filter_map(limit).collect()
 }
@@ -200,7 +201,7 @@ impl WaveQuestion<'_> {
         state: &mut dyn State,
     ) -> Result<WaveDecision, Problem> {
         let units = &self.survey.units;
-        let open: BTreeSet<usize> = self.survey.open_units().into_iter().collect();
+        let open = self.survey.open_units();
         let foreseen = choose(view, units, open.iter().copied());
         let order = in_order(view, units, &foreseen);
         let (limits, id) = (limits(view, approver.projects, &foreseen), state.identity()?.id);

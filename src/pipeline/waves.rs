@@ -3,7 +3,7 @@
 //! Comes in: the budgets that project files set, a plan, what applies left. Goes out: what of a plan goes now, and what
 //! waits and why.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::diag::Problem;
 use crate::dns::{NameRef, RrKey, Rtype};
 use crate::inventory::budgets::{in_service, terms};
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodState, Pods};
+use crate::inventory::pods::{Pod, PodSet, PodSetIndex, PodSetTerms, PodState, Pods};
 use crate::inventory::rollout::RolloutTerms;
 use crate::inventory::value::{Duration, Time};
 use crate::inventory::{Inventory, pod_checks};
@@ -108,11 +108,15 @@ pub fn pods_seen(
     let pods = &inventory.pods;
     let text = |symbol| inventory.symbols.text(symbol).to_owned();
     let left = left_names((inventory, live), plan);
+    let moving = plan.changes.iter().filter(|change| !was_down.is_empty() && takes_value(change));
+    let moved: HashSet<NameRef<'_>> = moving.map(|change| change.key.owner.as_name()).collect();
     let seen = |subject: Subject, pod: &Pod| PodSeen {
         active: pod.is_active(),
         replaces: replaced(pods, pod),
         down: pod.is_down(),
-        elsewhere: was_down.contains_key(&subject) && pod.is_active() && stays_elsewhere((inventory, live), plan, pod),
+        elsewhere: was_down.contains_key(&subject)
+            && pod.is_active()
+            && stays_elsewhere((inventory, live), &moved, pod),
         // Of a bad row nothing is known.
         in_service: was_down.get(&subject).filter(|_| pod.fault.is_some()).map_or(pod.is_enabled, |was| was.in_service),
         leaves: left.get(&subject).cloned(),
@@ -133,7 +137,8 @@ pub fn pods_seen(
         let rows = pods.find_set(set).map_or(&[][..], |set| &pods.rows[pods.places_of(set)]);
         let id: Arc<str> = set.into();
         let subject = |pod: &Pod| Subject::pod(Arc::clone(&id), &*pod.id);
-        let down = rows.iter().filter(|pod| pod.is_down() && pod.is_enabled || was_down.contains_key(&subject(pod)));
+        let is_known_down = |pod: &Pod| !was_down.is_empty() && was_down.contains_key(&subject(pod));
+        let down = rows.iter().filter(|pod| pod.is_down() && pod.is_enabled || is_known_down(pod));
         // Those that replace a pod of the plan say when its records may go.
         let new = rows.iter().filter(|pod| replaced(pods, pod).is_some_and(|old| changed.contains(&old)));
         all.extend(down.chain(new).map(|pod| by_subject(seen(subject(pod), pod))));
@@ -145,30 +150,36 @@ pub fn pods_seen(
 
 /// The names that a plan takes and that pods had before, by pod: of those whose name that stays has other addresses.
 fn left_names((inventory, live): (&Inventory, &Live), plan: &Plan) -> BTreeMap<Subject, LeftNames> {
-    let pods = &inventory.pods;
-    let held = |name: NameRef<'_>| -> BTreeSet<IpAddr> {
-        let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| live.rrset(name, rtype));
-        found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address()).collect()
-    };
-    let mut left: BTreeMap<Subject, LeftNames> = BTreeMap::new();
     let taken = plan.changes.iter().filter(|change| change.rules().any(|rule| rule == Rule::NoPod));
-    for change in taken.filter(|change| takes_name(change)) {
+    let taken: Vec<&Change> = taken.filter(|change| takes_name(change)).collect();
+    let mut left: BTreeMap<Subject, LeftNames> = BTreeMap::new();
+    if taken.is_empty() {
+        return left;
+    }
+    let pods = &inventory.pods;
+    // There may be as many sets as names.
+    let mut by_domain: HashMap<NameRef<'_>, Vec<(PodSetIndex, &PodSet, &PodSetTerms)>> = HashMap::new();
+    for (place, set) in pods.sets.iter().enumerate() {
+        if let Some(terms) = set.terms() {
+            let own = (PodSetIndex(place as u32), set, terms);
+            by_domain.entry(terms.domain.as_name()).or_default().push(own);
+        }
+    }
+    for change in taken {
         let name = change.key.owner.as_name();
-        let Some(label) = name.first_label() else { continue };
-        for (place, set) in pods.sets.iter().enumerate() {
-            let Some(terms) = set.terms().filter(|terms| name.parent() == Some(terms.domain.as_name())) else {
-                continue;
-            };
+        let Some((label, domain)) = name.first_label().zip(name.parent()) else { continue };
+        let here: BTreeSet<IpAddr> = live.addresses_at(name).collect();
+        for (set, own, terms) in by_domain.get(&domain).into_iter().flatten() {
             let ids: BTreeSet<&str> =
                 terms.transient.pods_of(label).into_iter().chain(terms.constant.pods_of(label)).collect();
-            let rows = ids.into_iter().filter_map(|id| pods.place_of(PodSetIndex(place as u32), id));
-            for pod in rows.map(|row| &pods.rows[row]) {
+            for pod in ids.into_iter().filter_map(|id| pods.place_of(*set, id)).map(|row| &pods.rows[row]) {
                 let Ok(constant) = pod.constant_name(terms, &inventory.symbols) else { continue };
-                let (here, there) = (held(name), held(constant.as_name()));
-                if constant.as_name() == name || there.is_empty() || !here.is_disjoint(&there) {
+                let mut there = live.addresses_at(constant.as_name()).peekable();
+                let has_none = there.peek().is_none();
+                if constant.as_name() == name || has_none || there.any(|address| here.contains(&address)) {
                     continue;
                 }
-                let own = left.entry(Subject::pod(&*set.id, &*pod.id));
+                let own = left.entry(Subject::pod(&*own.id, &*pod.id));
                 let own = own.or_insert_with(|| LeftNames { constant: constant.to_string(), names: Vec::new() });
                 let owner = change.key.owner.to_string();
                 own.names.extend((!own.names.contains(&owner)).then_some(owner));
@@ -179,14 +190,12 @@ fn left_names((inventory, live): (&Inventory, &Live), plan: &Plan) -> BTreeMap<S
 }
 
 /// Whether the name that stays with a pod leads to another place than its own, and a plan leaves that as it is: the policy, or an
-/// edit that is kept, may forbid the change.
-fn stays_elsewhere((inventory, live): (&Inventory, &Live), plan: &Plan, pod: &Pod) -> bool {
+/// edit that is kept, may forbid the change. `moved` are the names from which the plan takes an address.
+fn stays_elsewhere((inventory, live): (&Inventory, &Live), moved: &HashSet<NameRef<'_>>, pod: &Pod) -> bool {
     let terms = inventory.pods.set_of(pod).terms();
     let Some(Ok(name)) = terms.map(|terms| pod.constant_name(terms, &inventory.symbols)) else { return false };
-    let found = [Rtype::AAAA, Rtype::A].into_iter().filter_map(|rtype| live.rrset(name.as_name(), rtype));
-    let mut addresses = found.flat_map(|found| found.rrset.rdata()).filter_map(|rdata| rdata.address());
-    let moves = |change: &Change| change.key.owner.as_name() == name.as_name() && takes_value(change);
-    addresses.any(|address| !pod.addresses.contains(&address)) && !plan.changes.iter().any(moves)
+    let is_elsewhere = live.addresses_at(name.as_name()).any(|address| !pod.addresses.contains(&address));
+    is_elsewhere && !moved.contains(&name.as_name())
 }
 
 /// The pod whose records wait for this one; none where its set moves names.

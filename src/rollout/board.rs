@@ -195,9 +195,14 @@ impl<'p> GroupBoard<'p> {
         self.is_overdrawn() || (self.terms.one_location && self.locations.len() > 1)
     }
 
+    /// How many more may become unreachable now.
+    pub fn free_places(&self) -> usize {
+        self.terms.budget.saturating_sub(self.present.len())
+    }
+
     /// Whether nothing more can go now.
     fn is_full(&self) -> bool {
-        self.shut.is_some() || self.present.len() >= self.terms.budget || self.left + self.late_left == 0
+        self.shut.is_some() || self.free_places() == 0 || self.left + self.late_left == 0
     }
 
     /// Ends a wave: all of it settles, and the next one can go. How its gate will be then is not known.

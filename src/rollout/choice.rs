@@ -345,7 +345,7 @@ fn open_batches<'p>(
 }
 
 /// Whether what waits for this reason holds no batch open, and joins the next one.
-fn joins_next(code: WaitCode) -> bool {
+pub(super) fn joins_next(code: WaitCode) -> bool {
     matches!(code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability | WaitCode::Approval)
 }
 

@@ -1,10 +1,9 @@
 //! The groups, with who of them is down or in flux: that is how much room they have. Pure.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::board::GroupBoard;
 use super::members::{GroupTerms, RolloutView};
-use crate::claim::Subject;
 
 /// What an export says of a pod that is down, where it is not known which of the two.
 const DOWN: &str = "`dead` or `waiting`";
@@ -56,13 +55,8 @@ pub fn place_of(groups: &[GroupBoard<'_>], name: &str) -> Option<usize> {
     groups.binary_search_by(|group| group.name.cmp(name)).ok()
 }
 
-/// How many more of a group may become unreachable now; none where no budget holds.
-pub fn free_places(view: &RolloutView<'_>, group: &str) -> Option<usize> {
-    let terms = view.groups.get(group).filter(|terms| !terms.is_unlimited())?;
-    let is_of_group = |(_, own): &(&Subject, &String)| own.as_str() == group;
-    let down = view.down.iter().chain(view.fallen).filter(is_of_group).map(|(subject, _)| subject);
-    let rows = view.memory.flux.iter().filter(|row| row.group == group && row.is_disruptive);
-    let in_flux = rows.filter(|row| row.is_in_flux(view.now)).map(|row| &row.subject);
-    let present: BTreeSet<&Subject> = down.chain(in_flux).collect();
-    Some(terms.budget.saturating_sub(present.len()))
+/// How many more of each group may become unreachable now; of those that have a budget.
+pub fn free_places<'p>(view: &RolloutView<'p>) -> BTreeMap<&'p str, usize> {
+    let with_budget = groups(view).into_iter().filter(|group| !group.terms.is_unlimited());
+    with_budget.map(|group| (group.name, group.free_places())).collect()
 }

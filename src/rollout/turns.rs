@@ -1,10 +1,9 @@
 //! In which order the units of a plan come: those that go now, then those of later waves. Pure.
 
-use super::choice::RolloutChoice;
+use super::choice::{RolloutChoice, joins_next};
 use super::members::{RolloutView, place_of};
 use super::units::{ChangeUnit, hosts_of};
 use crate::inventory::value::Time;
-use crate::plan::WaitCode;
 
 /// Where a unit comes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +20,10 @@ struct TurnOfUnit<'p> {
     unit: usize,
 }
 
-/// The units that were chosen from, in the order of waves; without those that fit no wave, or wait for what no wave changes.
+/// The units that were chosen from, in the order of waves; without those that fit no wave, or wait for what no wave changes. The choice
+/// was made as if all approvals were there.
 pub fn in_order(view: &RolloutView<'_>, units: &[ChangeUnit], choice: &RolloutChoice) -> Vec<usize> {
-    let held = choice
-        .held
-        .iter()
-        .filter(|(_, why)| !matches!(why.code, WaitCode::DoesNotFit | WaitCode::Replaces | WaitCode::Availability));
+    let held = choice.held.iter().filter(|(_, why)| !joins_next(why.code));
     let all = choice.goes.iter().map(|unit| (*unit, true)).chain(held.map(|(unit, _)| (*unit, false)));
     let mut turns: Vec<TurnOfUnit<'_>> = all
         .map(|(unit, goes)| {

@@ -131,7 +131,7 @@ impl<D: SqlDatabase> ApprovalRegister for D {
                 version: CmsVersion::parse(&version).ok_or_else(|| self.odd("version of a service", &version))?,
                 project: Some(project).filter(|project| !project.is_empty()),
                 kind: CmsCallKind::parse(&kind).ok_or_else(|| self.odd("request", &kind))?,
-                action: action.map(|word| self.action(&word)).transpose()?,
+                action: action.map(|word| action_of(self, &word)).transpose()?,
                 outcome: row.get(5)?,
                 count: row.get::<i64>(6)? as u64,
                 took: time::Duration::from_millis(row.get::<i64>(7)? as u64),
@@ -172,15 +172,10 @@ impl<D: SqlDatabase> ApprovalRegister for D {
     }
 }
 
-/// Reads words of a row.
-trait WordsOfRow: SqlDatabase {
-    /// An action.
-    fn action(&self, word: &str) -> Result<CmsAction, Problem> {
-        CmsAction::parse(word).ok_or_else(|| self.odd("action", word))
-    }
+/// An action, by its word.
+fn action_of(state: &impl SqlDatabase, word: &str) -> Result<CmsAction, Problem> {
+    CmsAction::parse(word).ok_or_else(|| state.odd("action", word))
 }
-
-impl<D: SqlDatabase> WordsOfRow for D {}
 
 /// Reads a task.
 fn task(state: &impl SqlDatabase, row: &dyn SqlRow) -> Result<TaskRow, Problem> {
@@ -198,7 +193,7 @@ fn task(state: &impl SqlDatabase, row: &dyn SqlRow) -> Result<TaskRow, Problem> 
         project: row.get(2)?,
         subject: subject.parse().map_err(|_| state.odd("subject", &subject))?,
         host: row.get(4)?,
-        action: state.action(&action)?,
+        action: action_of(state, &action)?,
         kind: TaskType::parse(&kind).ok_or_else(|| state.odd("kind of task", &kind))?,
         comment: row.get(7)?,
         group: row.get(8)?,

@@ -14,7 +14,7 @@ use crate::cms::client::CmsClient;
 use crate::cms::{CmsCalls, CmsFault, CmsFaultKind};
 use crate::diag::Problem;
 use crate::inventory::model::Config;
-use crate::provider;
+use crate::pipeline::cms_access::client_of;
 
 /// How many requests a service has open at a time: a service that hangs holds back no other one.
 const SIDE_BY_SIDE: usize = 32;
@@ -57,11 +57,7 @@ impl<'a> ServiceDesk<'a> {
     ) -> ServiceDesk<'a> {
         let mut desk = ServiceDesk { clients: BTreeMap::new(), timeouts: BTreeMap::new(), interrupted };
         for service in config.cms.iter().filter(|service| names.contains(service.name.as_str())) {
-            let token = service.token.as_ref().map(|node| provider::token::fetch(node, &config.source, workspace));
-            let client = match token.transpose() {
-                Ok(token) => CmsClient::new(service, token).map_err(|error| error.message),
-                Err(problem) => Err(problem.message),
-            };
+            let client = client_of(service, config, workspace).map_err(|problem| problem.message);
             desk.timeouts.insert(service.name.clone(), service.timeout);
             desk.clients.insert(service.name.clone(), client);
         }

@@ -1,6 +1,6 @@
 //! What services would say of the hosts of a plan, asked by dry runs: nothing is kept, and no host is disturbed.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -152,10 +152,4 @@ impl DryRun {
         });
         rejected.chain(faults).chain(unasked).collect()
     }
-}
-
-/// The services that settings ask, for those who examine them.
-pub fn services_of(projects: &[Project]) -> BTreeSet<String> {
-    let settings = settings_of(projects);
-    services_asked(&settings, std::iter::empty()).into_iter().map(str::to_owned).collect()
 }

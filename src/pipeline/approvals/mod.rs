@@ -31,7 +31,7 @@ use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
 use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers, units, what_is_left};
-use crate::state::{ApprovalRegister, State};
+use crate::state::State;
 
 /// What projects ask for, by their ids.
 pub type ApprovalSettings = BTreeMap<String, ApprovalTerms>;
@@ -44,8 +44,15 @@ pub fn settings_of(projects: &[Project]) -> ApprovalSettings {
 
 /// Whether an apply must look at tasks, even if it has nothing else to do.
 pub fn has_news(settings: &WorkspaceSettings, state: Option<&dyn State>) -> bool {
-    let has_tasks = |state: &dyn State| state.approvals().is_ok_and(|memory| memory.tasks().next().is_some());
-    !settings_of(&settings.projects).is_empty() || state.is_some_and(has_tasks)
+    may_have_tasks(&settings_of(&settings.projects), state).unwrap_or(false)
+}
+
+/// Whether services may have tasks: projects ask for some, or earlier runs left some.
+///
+/// Errors: the state cannot be read.
+fn may_have_tasks(projects: &ApprovalSettings, state: Option<&dyn State>) -> Result<bool, Problem> {
+    let Some(state) = state.filter(|_| projects.is_empty()) else { return Ok(!projects.is_empty()) };
+    Ok(state.approvals()?.tasks().next().is_some())
 }
 
 /// The services that a run may ask: those of projects, and those that have tasks still.
@@ -112,6 +119,13 @@ impl Approver<'_> {
         !self.projects.is_empty()
     }
 
+    /// Whether services may have tasks.
+    ///
+    /// Errors: the state cannot be read.
+    pub fn may_have_tasks(&self, state: &dyn State) -> Result<bool, Problem> {
+        may_have_tasks(self.projects, Some(state))
+    }
+
     /// What holds while services are asked.
     fn term<'t>(&'t self, state_id: &'t str, now: Time) -> ApprovalTerm<'t> {
         let ids = TaskIds { owner: self.owner, state: state_id, run: self.run, random: self.random };
@@ -130,9 +144,6 @@ impl Approver<'_> {
         clock: Time,
     ) -> Result<(), Problem> {
         let memory = state.approvals()?;
-        if self.projects.is_empty() && memory.tasks().next().is_none() {
-            return Ok(());
-        }
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
         // A host that stopped in between, and of which nothing is left to go, is not busy for ever.
@@ -255,40 +266,30 @@ impl Approver<'_> {
         self.run_pass(&mut pass, state)
     }
 
-    /// Sends all that a pass asks for, keeps what each answer says, and reports the requests.
+    /// Sends all that a pass asks for, and reports the requests, also those that the state cannot keep. Before a request is sent,
+    /// what it needs is in the state.
     fn run_pass(&self, pass: &mut ApprovalPass<'_>, state: &mut dyn State) -> Result<(), Problem> {
-        run_pass(self.desk, pass, state, self.log)
-    }
-}
-
-/// Sends all that a pass asks for, and reports the requests, also those that the state cannot keep. Before a request is sent, what
-/// it needs is in the state.
-fn run_pass(
-    desk: &dyn CmsDesk,
-    pass: &mut ApprovalPass<'_>,
-    state: &mut (impl ApprovalRegister + ?Sized),
-    log: &dyn RunLog,
-) -> Result<(), Problem> {
-    let mut keep = |pass: &mut ApprovalPass<'_>| {
-        let news = pass.take_news();
-        log.asked(&news.calls);
-        state.keep_approvals(&news)
-    };
-    if !pass.has_work() {
-        return keep(pass);
-    }
-    desk.open(&mut |line: &mut dyn CmsLine| {
-        loop {
-            let requests = pass.next(&|service| line.room(service));
-            keep(pass)?;
-            requests.into_iter().for_each(|request| line.send(request));
-            let replies = line.receive();
-            if replies.is_empty() {
-                return keep(pass);
-            }
-            replies.into_iter().for_each(|reply| pass.take(reply));
+        let mut keep = |pass: &mut ApprovalPass<'_>| {
+            let news = pass.take_news();
+            self.log.asked(&news.calls);
+            state.keep_approvals(&news)
+        };
+        if !pass.has_work() {
+            return keep(pass);
         }
-    })
+        self.desk.open(&mut |line: &mut dyn CmsLine| {
+            loop {
+                let requests = pass.next(&|service| line.room(service));
+                keep(pass)?;
+                requests.into_iter().for_each(|request| line.send(request));
+                let replies = line.receive();
+                if replies.is_empty() {
+                    return keep(pass);
+                }
+                replies.into_iter().for_each(|reply| pass.take(reply));
+            }
+        })
+    }
 }
 
 impl Approvals<'_> {

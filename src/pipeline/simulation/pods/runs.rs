@@ -73,7 +73,7 @@ impl Story {
         if self.stage.weakness == Weakness::NoListedLately {
             recent.listed.clear();
         }
-        recent.gone = gone_srv(inventory, &live, &self.state).unwrap();
+        recent.gone = gone_srv((inventory, &live), &self.state, &memory).unwrap();
         let (servers, types) = (ServerNames::new(), PoolTypes::new());
         let (selection, tripped) = (Selection::default(), TrippedHosts::default());
         let (waits, statements) = (self.state.waits().unwrap(), self.state.statements().unwrap());
