@@ -6,7 +6,7 @@ use super::pass::{ApprovalPass, TaskIds};
 use super::tasks::{ApprovalMemory, TaskRow};
 use crate::claim::Subject;
 use crate::cms::task::{DRY, ListedTask};
-use crate::inventory::value::Time;
+use crate::inventory::value::{Duration, Time};
 
 /// What is known of hosts.
 pub struct HostsKnown<'a> {
@@ -70,10 +70,11 @@ fn is_over(row: &TaskRow, hosts: &HostsKnown<'_>) -> bool {
     row.is_ended || is_past || is_idle || !(hosts.asks)(&row.project, &row.service)
 }
 
-/// The hosts for which services were asked for too long, by the time that each project gives them.
+/// The hosts for which services were asked for too long, by the time that each project gives them. One that all of them allow and
+/// that waits for something else counts, too: it holds a place at each of them, and who has what it waits for may wait for that.
 pub fn asked_too_long(
     memory: &ApprovalMemory,
-    give_up: &dyn Fn(&str) -> Option<crate::inventory::value::Duration>,
+    give_up: &dyn Fn(&str) -> Option<Duration>,
     now: Time,
 ) -> BTreeSet<Subject> {
     let mut waiting: BTreeMap<&Subject, Vec<&TaskRow>> = BTreeMap::new();
@@ -82,9 +83,8 @@ pub fn asked_too_long(
     }
     let is_too_long = |rows: &Vec<&TaskRow>| {
         let since = rows.iter().map(|row| row.since).min();
-        let waits = rows.iter().any(|row| !row.is_ok());
         let give_up = rows.first().and_then(|row| give_up(&row.project));
-        waits && since.zip(give_up).is_some_and(|(since, give_up)| since.plus(give_up) <= now)
+        since.zip(give_up).is_some_and(|(since, give_up)| since.plus(give_up) <= now)
     };
     waiting.into_iter().filter(|(_, rows)| is_too_long(rows)).map(|(subject, _)| subject.clone()).collect()
 }

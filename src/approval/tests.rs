@@ -284,6 +284,16 @@ fn who_is_asked_for_too_long_goes_to_the_end() {
     assert_eq!(asked, ["host:2", "host:3"], "host 2 keeps its place, host 1 comes last");
 }
 
+#[test]
+fn who_is_allowed_and_waits_for_something_else_holds_its_places_for_so_long_only() {
+    let mut yard = Yard::new(&TWO);
+    yard.pass(|pass| pass.ask(vec![ask(1)]), &all_say(TaskStatus::Ok));
+    assert!(yard.kept.tasks().all(TaskRow::is_ok));
+    let give_up = |_: &str| Some(Duration::from_secs(100));
+    assert!(asked_too_long(&yard.kept, &give_up, at(99)).is_empty());
+    assert_eq!(asked_too_long(&yard.kept, &give_up, at(100)), [host(1)].into());
+}
+
 /// A plan of changes, with what the inventory says of hosts.
 fn plan(changes: Vec<Change>, hosts: &[(u64, HostSeen)]) -> Plan {
     Plan { changes, hosts: hosts.iter().map(|(inv, seen)| (Inv(*inv), seen.clone())).collect(), ..fixture::empty() }

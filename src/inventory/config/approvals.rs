@@ -41,7 +41,15 @@ pub fn read(project: &mut TableReader<'_>, services: &[(String, Option<CmsServic
     let actions = project.take("cms_actions").map_or(Some(vec![CmsAction::TemporaryUnreachable]), |node| {
         let items = project.list_of(node)?;
         let words: Vec<(&str, CmsAction)> = ACTIONS.iter().map(|action| (action.as_str(), *action)).collect();
-        let actions: Vec<CmsAction> = items.iter().filter_map(|item| project.choice_of(item, &words)).collect();
+        let mut actions: Vec<CmsAction> = Vec::new();
+        for item in items {
+            let Some(action) = project.choice_of(item, &words) else { continue };
+            if actions.contains(&action) {
+                project.error(item, "bad-value", format!("`{}` is there twice, and once is enough", action.as_str()));
+            } else {
+                actions.push(action);
+            }
+        }
         if items.is_empty() {
             let message = "without an action no service is ever asked";
             let error = project.source().error("bad-value", node.origin, node.width, message);
@@ -51,7 +59,7 @@ pub fn read(project: &mut TableReader<'_>, services: &[(String, Option<CmsServic
     });
     let max_busy_hosts = read_number(project, "max_busy_hosts", 1).unwrap_or(MAX_BUSY_HOSTS);
     let ask_ahead = read_number(project, "ask_ahead", 0).unwrap_or(ASK_AHEAD);
-    let give_up = project.parsed::<Duration>("give_up", A_DURATION).unwrap_or(GIVE_UP);
+    let give_up = read_give_up(project).unwrap_or(GIVE_UP);
     Some(ApprovalTerms {
         services: services?,
         actions: actions?,
@@ -111,6 +119,19 @@ fn read_number(project: &mut TableReader<'_>, key: &'static str, least: usize) -
         project.error(node, "bad-value", format!("`{number}` is too small: the least is {least}"));
     }
     found
+}
+
+/// Reads for how long services are asked: a host must have time to be asked for at all.
+fn read_give_up(project: &mut TableReader<'_>) -> Option<Duration> {
+    let node = project.take("give_up")?;
+    let give_up = project.parse_node::<Duration>(node, A_DURATION)?;
+    if give_up.as_secs() > 0 {
+        return Some(give_up);
+    }
+    let message = "no host would ever be asked for long enough";
+    let error = project.source().error("bad-value", node.origin, node.width, message);
+    project.push(error.hint("give a time such as `1d`"));
+    None
 }
 
 #[cfg(test)]
@@ -252,6 +273,11 @@ version = \"v1.1\"
             |               ^^
             = hint: name actions, or leave out `cms`
         "#);
+        insta::assert_snapshot!(faults("cms = [\"load\"]\ncms_actions = [\"prepare\", \"prepare\"]"), @r#"
+        zonewright.toml:3:27: error[bad-value]: `prepare` is there twice, and once is enough
+          3 | cms_actions = ["prepare", "prepare"]
+            |                           ^^^^^^^^^
+        "#);
         insta::assert_snapshot!(faults("cms = [\"load\"]\ncms_actions = \"prepare\""), @r#"
         zonewright.toml:3:15: error[wrong-type]: text is here, but a list belongs here
           3 | cms_actions = "prepare"
@@ -271,6 +297,12 @@ version = \"v1.1\"
         zonewright.toml:5:11: error[bad-value]: `a day` is not a duration such as `90s`, `12h`, `7d` or `1h30m`
           5 | give_up = "a day"
             |           ^^^^^^^
+        "#);
+        insta::assert_snapshot!(faults("cms = [\"default\"]\ngive_up = \"0s\""), @r#"
+        zonewright.toml:3:11: error[bad-value]: no host would ever be asked for long enough
+          3 | give_up = "0s"
+            |           ^^^^
+            = hint: give a time such as `1d`
         "#);
         insta::assert_snapshot!(faults("cms = [\"default\"]\nmax_busy_hosts = \"5\"\nask_ahead = 1.5\ngive_up = 60"), @r#"
         zonewright.toml:3:18: error[wrong-type]: text is here, but a whole number belongs here
