@@ -9,6 +9,7 @@
 //! | `ask` | which host of a plan needs which approval |
 //! | `queue` | the order in which hosts are asked for, and how many at a time |
 //! | `pass` | asks: one service after another for each host, hosts side by side |
+//! | `between` | which host that stopped in between goes before all others |
 //! | `collect` | which tasks belong to nothing |
 //! | `outlook` | why a host waits, in words |
 
@@ -19,6 +20,8 @@ pub mod ask;
 pub mod queue;
 
 pub mod pass;
+
+pub mod between;
 
 pub mod collect;
 

@@ -286,7 +286,7 @@ impl<'a> ApprovalPass<'a> {
     /// Lets hosts go to the end for which services were asked for too long.
     pub fn give_up(&mut self, subjects: &BTreeSet<Subject>) {
         for subject in subjects {
-            // What a wave used stays until the host is no longer in flux.
+            // What a wave used stays until the host is no longer in flux: one that shares a change may have such tasks.
             let unused = self.memory.of(subject).filter(|row| !row.is_used);
             let ids: Vec<String> = unused.map(|row| row.id.clone()).collect();
             self.end(ids);

@@ -18,7 +18,8 @@ use super::conduct::RunLog;
 use super::settings::WorkspaceSettings;
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::approval::ask::asks_of;
-use crate::approval::collect::{HostsKnown, asked_too_long, collect};
+use crate::approval::between::{goes_first, make_way};
+use crate::approval::collect::{HostsKnown, SurplusTasks, asked_too_long};
 use crate::approval::outlook::unapproved;
 use crate::approval::queue::asked_now;
 use crate::approval::{ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
@@ -109,6 +110,8 @@ pub struct Approvals<'a> {
     asks: BTreeMap<usize, Vec<HostAsk>>,
     /// The hosts of units that go without the approvals that they need: an operator said so.
     ignored: BTreeMap<usize, BTreeSet<Subject>>,
+    /// The hosts that are not asked for, with the one that goes before them.
+    goes_before: BTreeMap<Subject, Subject>,
     /// The clock.
     now: Time,
 }
@@ -133,16 +136,17 @@ impl Approver<'_> {
         ApprovalTerm { projects: self.projects, services: self.services, ids, now: now.to_second() }
     }
 
-    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing.
+    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing. Where it is the state
+    /// that says so of hosts, `state_lost` finds out whether that is of an earlier time; gives why the run is refused then.
     ///
     /// Errors: the state cannot be read or written.
     pub fn collect(
         &self,
-        plan: &Plan,
-        known: &BTreeMap<String, String>,
+        (plan, known): (&Plan, &BTreeMap<String, String>),
         state: &mut dyn State,
         clock: Time,
-    ) -> Result<(), Problem> {
+        state_lost: &dyn Fn() -> Option<Problem>,
+    ) -> Result<Option<Problem>, Problem> {
         let memory = state.approvals()?;
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
@@ -171,9 +175,15 @@ impl Approver<'_> {
                 self.projects.get(project).is_some_and(|terms| terms.services.iter().any(|own| own == service))
             },
         };
-        collect(&mut pass, term.ids, &hosts);
+        let surplus = SurplusTasks::find(&pass, term.ids, &hosts);
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
         let too_long = asked_too_long(pass.memory(), &give_up, now);
+        if (surplus.are_by_state || !too_long.is_empty())
+            && let Some(refusal) = state_lost()
+        {
+            return Ok(Some(refusal));
+        }
+        surplus.remove(&mut pass);
         // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
         let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
             let changes = unit.changes.iter().map(|place| &plan.changes[*place]);
@@ -192,7 +202,8 @@ impl Approver<'_> {
         let past = pass.memory().refusals.keys().filter(is_past);
         let past: BTreeSet<Subject> = past.cloned().collect();
         pass.forgive(&past);
-        self.run_pass(&mut pass, state)
+        self.run_pass(&mut pass, state)?;
+        Ok(None)
     }
 
     /// Asks services for the hosts of a plan.
@@ -218,15 +229,23 @@ impl Approver<'_> {
                 ignored.insert(*unit, without.into_iter().map(|ask| ask.subject).collect());
             }
         }
-        let in_order: Vec<HostAsk> = order.iter().filter_map(|unit| asks.get(unit)).flatten().cloned().collect();
+        let mut in_order: Vec<HostAsk> = order.iter().filter_map(|unit| asks.get(unit)).flatten().cloned().collect();
+        let mut goes_before: BTreeMap<Subject, Subject> = BTreeMap::new();
         let mut pass = ApprovalPass::new(self.term(id, now), state.approvals()?);
         if !in_order.is_empty() {
             pass.end_others(&in_order);
+            if let Some(first) = goes_first(&in_order, pass.memory(), self.projects, now).cloned() {
+                let all: Vec<Subject> = in_order.iter().map(|ask| ask.subject.clone()).collect();
+                in_order = make_way(&mut pass, &first, self.projects, in_order);
+                let asked: BTreeSet<&Subject> = in_order.iter().map(|ask| &ask.subject).collect();
+                let held = all.into_iter().filter(|subject| !asked.contains(subject));
+                goes_before = held.map(|subject| (subject, first.subject.clone())).collect();
+            }
             let hosts = asked_now(in_order, pass.memory(), (limits, free), now);
             pass.ask(hosts);
             self.run_pass(&mut pass, state)?;
         }
-        Ok(Approvals { pass, asks, ignored, now: now.to_second() })
+        Ok(Approvals { pass, asks, ignored, goes_before, now: now.to_second() })
     }
 
     /// Asks all services of hosts once more, right before their wave.
@@ -305,7 +324,11 @@ impl Approvals<'_> {
             let mut own: Vec<(Subject, UnapprovedHost)> = Vec::new();
             for ask in asks.iter().filter(|ask| !is_through(&ask.subject)) {
                 let is_rejected = self.pass.rejected().contains(&ask.subject);
-                own.push((ask.subject.clone(), unapproved(self.pass.memory(), ask, self.now, is_rejected)));
+                let mut why = unapproved(self.pass.memory(), ask, self.now, is_rejected);
+                if let Some(first) = self.goes_before.get(&ask.subject).filter(|_| why.until.is_none()) {
+                    why.message = format!("{first} goes first: it stopped in between, and waits for the same services");
+                }
+                own.push((ask.subject.clone(), why));
             }
             // Where one is rejected, those that go with it do not go for that reason.
             if let Some((host, why)) = own.iter().find(|(_, why)| why.until.is_some()).cloned() {

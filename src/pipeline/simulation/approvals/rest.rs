@@ -11,7 +11,7 @@ use crate::inventory::cms::CmsAction;
 use crate::state::{ApprovalRegister as _, RolloutRegister as _};
 
 /// How many rounds the quiet time has at most.
-const ROUNDS: usize = 150;
+const ROUNDS: usize = 400;
 
 /// The hosts that no run may change: a service rejects them for ever.
 fn rejected(cast: &Cast) -> BTreeSet<usize> {
@@ -62,12 +62,10 @@ impl Story {
         cast.is_calm = true;
         cast.tell(|| "the quiet time begins".to_owned());
         let (are_strict, are_rejecting) = (cast.dice.below(2) == 0, cast.dice.below(3) == 0);
-        // Who stopped in between, in truth or as an older state has it, and lost an approval, may wait for ever for one that waits
-        // for it, and is busy meanwhile.
+        // Who stopped in between, in truth or as an older state has it, is busy until it goes on: no service rejects it for ever.
         let is_known =
             |host: &TrueHost| known.iter().any(|subject| host.name.to_string().starts_with(&format!("h{subject}.")));
         let between = |host: &TrueHost| is_known(host) || host.live.as_ref().is_some_and(|own| own.rdata().len() > 1);
-        let is_between = cast.hosts.iter().any(between);
         let names: Vec<String> = cast.services.keys().cloned().collect();
         let hosts = cast.hosts.iter().filter(|host| !between(host));
         let hosts: Vec<String> = hosts.map(TrueHost::service_name).collect();
@@ -77,9 +75,7 @@ impl Story {
                 serve(cast, name, &kind);
             }
             let own = cast.services.get_mut(name).unwrap();
-            if is_between {
-                own.policy = ServicePolicy::Easy;
-            } else if are_strict {
+            if are_strict {
                 own.policy = ServicePolicy::Strict;
             }
             own.rejects = hosts.iter().filter(|_| are_rejecting && cast.dice.below(6) == 0).cloned().collect();

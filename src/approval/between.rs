@@ -1,0 +1,129 @@
+//! Hosts that stopped in between: a wave changed something of such a host, and it is busy until it goes on. Where a service takes its
+//! approval back, it may wait for a host that waits for it. So after a while all others let it go first. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ask::HostAsk;
+use super::pass::ApprovalPass;
+use super::tasks::{ApprovalMemory, TaskRow};
+use crate::claim::Subject;
+use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
+use crate::inventory::value::Time;
+
+/// What projects ask for, by their ids.
+type Projects = BTreeMap<String, ApprovalTerms>;
+
+/// Whether a wave changed something of a host, and may have left the rest.
+pub fn is_between(memory: &ApprovalMemory, subject: &Subject) -> bool {
+    memory.of(subject).any(|row| row.is_used && !row.is_ended)
+}
+
+/// The host that goes before all others: of those that stopped in between and were asked for `give_up` of their project, the one
+/// that waits longest.
+pub fn goes_first<'a>(
+    asks: &'a [HostAsk],
+    memory: &ApprovalMemory,
+    projects: &Projects,
+    now: Time,
+) -> Option<&'a HostAsk> {
+    let waits_since = |ask: &HostAsk| {
+        let waits = |row: &&TaskRow| !(row.is_ended || row.is_used && row.is_ok());
+        let since = memory.of(&ask.subject).filter(waits).map(|row| row.since).min()?;
+        let give_up = projects.get(&ask.project)?.give_up;
+        (is_between(memory, &ask.subject) && since.plus(give_up) <= now).then_some(since)
+    };
+    let late = asks.iter().filter_map(|ask| Some((waits_since(ask)?, ask)));
+    late.min_by_key(|(since, ask)| (*since, &ask.subject)).map(|(_, ask)| ask)
+}
+
+/// Lets a host go first: at its services others lose the tasks that no wave used, and only those that stopped in between are asked
+/// for. Gives the hosts to ask for, those that go with it before all others.
+pub fn make_way(
+    pass: &mut ApprovalPass<'_>,
+    first: &HostAsk,
+    projects: &Projects,
+    mut asks: Vec<HostAsk>,
+) -> Vec<HostAsk> {
+    let services = |project: &str| projects.get(project).map(|terms| terms.services.as_slice()).unwrap_or_default();
+    let wanted: BTreeSet<&String> = services(&first.project).iter().collect();
+    // The service that is built in counts for each project by itself.
+    let is_wanted = |project: &str, service: &String| {
+        wanted.contains(service) && (service != DEFAULT_SERVICE || project == first.project)
+    };
+    let memory = pass.memory();
+    let mates: BTreeSet<&Subject> = asks.iter().filter(|ask| ask.unit == first.unit).map(|ask| &ask.subject).collect();
+    // One that stopped in between, too, and that all services allow, goes on: that ends by itself.
+    let may_go_on =
+        |subject: &Subject| is_between(memory, subject) && memory.of(subject).all(|row| row.is_ended || row.is_ok());
+    let is_lost = |row: &&TaskRow| {
+        let is_open = !row.is_used && !row.is_ended;
+        is_open && is_wanted(&row.project, &row.service) && !mates.contains(&row.subject) && !may_go_on(&row.subject)
+    };
+    let lost: Vec<String> = memory.tasks().filter(is_lost).map(|row| row.id.clone()).collect();
+    asks.retain(|ask| {
+        let shares = || services(&ask.project).iter().any(|service| is_wanted(&ask.project, service));
+        ask.unit == first.unit || is_between(memory, &ask.subject) || !shares()
+    });
+    pass.end(lost);
+    asks.sort_by_key(|ask| ask.unit != first.unit);
+    asks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approval::fixture::{ask, row, terms};
+    use crate::approval::pass::{ApprovalTerm, TaskIds};
+    use crate::approval::tasks::TaskSaid;
+    use crate::cms::task::TaskStatus;
+    use crate::inventory::value::Duration;
+
+    /// A task of a host with what was said of it.
+    fn said(service: &str, inv: u64, status: TaskStatus, is_used: bool) -> TaskRow {
+        let own = row(service, inv);
+        TaskRow { said: Some(TaskSaid { status, message: String::new(), at: own.since }), is_used, ..own }
+    }
+
+    /// Host 1 stopped in between and waits for `a`, which lets host 2 through; host 2 waits for the service that is built in. Host 3
+    /// stopped in between, too, and may go on. Host 4 is of a project that asks another service.
+    fn memory() -> ApprovalMemory {
+        let (ok, waits) = (TaskStatus::Ok, TaskStatus::InProcess);
+        let rows = [
+            said("a", 1, waits, false),
+            said(DEFAULT_SERVICE, 1, ok, true),
+            said("a", 2, ok, false),
+            said(DEFAULT_SERVICE, 2, waits, false),
+            said("a", 3, ok, false),
+            said(DEFAULT_SERVICE, 3, ok, true),
+            TaskRow { project: "web".to_owned(), ..said("z", 4, ok, false) },
+        ];
+        ApprovalMemory::new(rows, BTreeMap::new())
+    }
+
+    #[test]
+    fn who_holds_what_a_host_in_between_needs_lets_go_of_it_after_a_while() {
+        let projects: Projects =
+            [("search".to_owned(), terms(&["a", DEFAULT_SERVICE])), ("web".to_owned(), terms(&["z", DEFAULT_SERVICE]))]
+                .into();
+        let of_web = HostAsk { project: "web".to_owned(), ..ask(4) };
+        let asks = vec![ask(2), of_web, ask(3), ask(1)];
+        let memory = memory();
+        let late = row("a", 1).since.plus(terms(&[]).give_up);
+        let first = |now| goes_first(&asks, &memory, &projects, now).map(|ask| ask.subject.clone());
+        assert_eq!(first(late.minus(Duration::from_secs(1))), None);
+        assert_eq!(first(late), Some(ask(1).subject), "hosts 2 and 4 did not stop in between");
+
+        let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
+        let services = BTreeMap::new();
+        let term = ApprovalTerm { projects: &projects, services: &services, ids, now: late };
+        let mut pass = ApprovalPass::new(term, memory.clone());
+        let asked = make_way(&mut pass, &ask(1), &projects, asks);
+        let asked: Vec<String> = asked.iter().map(|ask| ask.subject.to_string()).collect();
+        assert_eq!(asked, ["host:1", "host:4", "host:3"], "host 2 is not asked for");
+        let mut held: Vec<String> =
+            pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.id.clone()).collect();
+        held.sort();
+        let expected = ["us.state.a1", "us.state.a3", "us.state.default1", "us.state.default3", "us.state.z4"];
+        assert_eq!(held, expected);
+    }
+}
