@@ -216,8 +216,8 @@ fn silence_lets_no_host_through_and_is_said_until_the_service_answers() {
 
 #[test]
 fn a_service_that_takes_its_word_back_stops_the_host() {
-    // The first request lists, two make tasks, and the next one polls right before the wave.
-    let service = ReferenceCms::start(&["--cms-fault", "reversed=4"]);
+    // The first request lists, two make tasks, which no service had allowed before, and the next ones poll right before the wave.
+    let service = ReferenceCms::start(&["--cms-fault", "reversed=3"]);
     let fleet = Fleet::new(&[("a", &service, "v1.4")], "cms = [\"a\"]");
     let first = fleet.apply("02:00:00", &[]);
     assert_eq!(
