@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Finding, FindingLevel, ServiceHealth};
 use crate::cms::examine::{CmsStep, CmsStepKind, StepOutcome};
 use crate::cms::{CmsFault, CmsFaultKind};
-use crate::diag::Code;
+use crate::diag::{Code, Problem};
 use crate::inventory::cms::{CmsService, CmsVersion};
 use crate::inventory::value::Time;
 
@@ -51,19 +51,23 @@ pub struct ServiceCleaned {
     pub others: BTreeSet<String>,
 }
 
-/// What the list of tasks of a service means, with how many there are and how long it took; and that runs got no answer from it,
-/// where they did not.
+/// What the list of tasks of a service means, with how many there are and how long it took, or why it could not be asked; and that
+/// runs got no answer from it, where they did not.
 pub fn health(
     service: &CmsService,
-    (listed, took): (Result<usize, CmsFault>, Duration),
+    (listed, took): (Result<Result<usize, CmsFault>, Problem>, Duration),
     silence: Option<String>,
 ) -> ServiceHealth {
-    let outcome = match listed {
-        Ok(1) => StepOutcome::Fine("its list has 1 task".to_owned()),
-        Ok(count) => StepOutcome::Fine(format!("its list has {count} tasks")),
-        Err(fault) => StepOutcome::Fault(fault),
+    let step = |outcome| judge(&CmsStep { kind: CmsStepKind::List, action: None, outcome, took }, service.timeout);
+    let found = match listed {
+        Ok(Ok(1)) => step(StepOutcome::Fine("its list has 1 task".to_owned())),
+        Ok(Ok(count)) => step(StepOutcome::Fine(format!("its list has {count} tasks"))),
+        Ok(Err(fault)) => step(StepOutcome::Fault(fault)),
+        Err(Problem { place, code, message, hint, .. }) => {
+            let level = FindingLevel::Problem;
+            Finding { level, code, place: None, zone: None, message: format!("{place}: {message}"), hint }
+        }
     };
-    let step = CmsStep { kind: CmsStepKind::List, action: None, outcome, took };
     let silent = silence.map(|message| Finding {
         level: FindingLevel::Warning,
         code: Code::new("cms-silent"),
@@ -72,7 +76,7 @@ pub fn health(
         message,
         hint: Some(format!("`zonewright cms check {}` tries all of the protocol", service.name)),
     });
-    let findings = std::iter::once(judge(&step, service.timeout)).chain(silent).collect();
+    let findings = std::iter::once(found).chain(silent).collect();
     let CmsService { name, url, version, .. } = service;
     ServiceHealth { service: name.clone(), url: url.clone(), version: *version, findings }
 }
@@ -129,5 +133,29 @@ fn what_to_do(kind: CmsFaultKind, step: CmsStepKind) -> &'static str {
         (CmsFaultKind::Content, _) => "answer with the JSON of the protocol: `zonewright schema cms`",
         (CmsFaultKind::WrongTask, _) => "answer with the `id` that was asked for",
         (CmsFaultKind::WrongHosts, _) => "answer with the `hosts` that were asked for",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::{Files, Origin};
+
+    #[test]
+    fn a_service_whose_token_cannot_be_had_is_not_said_to_be_down() {
+        let service = CmsService {
+            name: "a".to_owned(),
+            url: "http://127.0.0.1:1".to_owned(),
+            version: CmsVersion::V1_4,
+            token: None,
+            timeout: Duration::from_secs(10),
+            origin: Origin::line(Files::default().add("zonewright.toml"), 1),
+        };
+        let problem = Problem::new("keys/a.token", "secret-unreadable", "no such file").hint("make the file");
+        let health = health(&service, (Err(problem), Duration::ZERO), None);
+        let [finding] = &health.findings[..] else { panic!("{:?}", health.findings) };
+        assert_eq!((finding.code.as_str(), finding.level), ("secret-unreadable", FindingLevel::Problem));
+        assert_eq!(finding.message, "keys/a.token: no such file");
+        assert_eq!(finding.hint.as_deref(), Some("make the file"));
     }
 }

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
 use super::{TOOL, name_servers, txt_keys, zone_changes};
-use crate::cms::{CmsCalls as _, CmsFault, CmsFaultKind};
+use crate::cms::CmsCalls as _;
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
 use crate::doctor::approvals::health;
@@ -102,10 +102,7 @@ fn services(workspace: &Path, config: &Config) -> Vec<ServiceHealth> {
         let service = &config.cms[place];
         let client = client_of(service, config, workspace);
         let begun = Instant::now();
-        let listed = match client {
-            Ok(client) => client.list().map(|tasks| tasks.len()),
-            Err(problem) => Err(CmsFault::new(CmsFaultKind::Unreachable, problem.message)),
-        };
+        let listed = client.map(|client| client.list().map(|tasks| tasks.len()));
         let failed = failures.iter().find(|failure| failure.service == service.name);
         let silence = failed.map(|CmsFailure { since, last, count, message, .. }| {
             let requests = if *count == 1 { "1 request".to_owned() } else { format!("{count} requests") };

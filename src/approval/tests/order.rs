@@ -75,6 +75,25 @@ fn each_service_is_asked_after_the_ok_of_the_one_before() {
 }
 
 #[test]
+fn asking_once_more_asks_for_no_further_hosts() {
+    let (projects, now): (_, Time) = (projects(), "2026-11-20T03:00:00Z".parse().unwrap());
+    let services = ["a", "b"].map(|name| (name.to_owned(), CmsVersion::V1_4)).into();
+    let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
+    let term = ApprovalTerm { projects: &projects, services: &services, ids, now };
+    let rows = ["a", "b", DEFAULT_SERVICE].map(|service| said(service, TaskStatus::Ok));
+    let mut pass = ApprovalPass::new(term, ApprovalMemory::new(rows, BTreeMap::new()));
+    // `a` has not been reached for host 2 when the wave of host 1 is about to go.
+    pass.ask(vec![ask(1), ask(2)]);
+    pass.confirm(&[ask(1).subject].into());
+    let sent = pass.next(&|_| 9).into_iter().map(|request| match request.kind {
+        CmsRequestKind::Poll(_, host) => format!("{} poll {host}", request.service),
+        other => format!("{} {other:?}", request.service),
+    });
+    let sent: Vec<String> = sent.collect();
+    assert_eq!(sent, ["a poll h1.search.example.net", "b poll h1.search.example.net"]);
+}
+
+#[test]
 fn who_is_in_flux_stays_busy_where_a_later_change_is_rejected_or_given_up() {
     let used = || TaskRow { is_used: true, ..said(DEFAULT_SERVICE, TaskStatus::Ok) };
     let (sent, held) = asked(vec![used()], TaskStatus::Rejected);
