@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ask::HostAsk;
 use super::pass::ApprovalPass;
+use super::queue::shut_units;
 use super::tasks::{ApprovalMemory, TaskRow};
 use crate::claim::Subject;
 use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
@@ -18,26 +19,30 @@ pub fn is_between(memory: &ApprovalMemory, subject: &Subject) -> bool {
     memory.of(subject).any(|row| row.is_used && !row.is_ended)
 }
 
-/// The host that goes before all others: of those that stopped in between and were asked for `give_up` of their project, the one
-/// that waits longest.
+/// The host that goes before all others: of those that stopped in between, that no service rejects, and that were asked for `give_up`
+/// of their project, the one that waits longest. It goes first for as long again, and not for as long after that, and so on: what one
+/// host waits for in vain stops no others for ever.
 pub fn goes_first<'a>(
     asks: &'a [HostAsk],
     memory: &ApprovalMemory,
     projects: &Projects,
     now: Time,
 ) -> Option<&'a HostAsk> {
+    let shut = shut_units(asks, memory, now);
     let waits_since = |ask: &HostAsk| {
-        let waits = |row: &&TaskRow| !(row.is_ended || row.is_used && row.is_ok());
+        let terms = projects.get(&ask.project)?;
+        let waits = |row: &&TaskRow| !row.is_ended && !row.is_ok() && terms.services.contains(&row.service);
         let since = memory.of(&ask.subject).filter(waits).map(|row| row.since).min()?;
-        let give_up = projects.get(&ask.project)?.give_up;
-        (is_between(memory, &ask.subject) && since.plus(give_up) <= now).then_some(since)
+        let turns = now.since(since)?.as_secs() / terms.give_up.as_secs().max(1);
+        let is_free = is_between(memory, &ask.subject) && !shut.contains(&ask.unit);
+        (is_free && turns % 2 == 1).then_some(since)
     };
     let late = asks.iter().filter_map(|ask| Some((waits_since(ask)?, ask)));
     late.min_by_key(|(since, ask)| (*since, &ask.subject)).map(|(_, ask)| ask)
 }
 
-/// Lets a host go first: at its services others lose the tasks that no wave used, and only those that stopped in between are asked
-/// for. Gives the hosts to ask for, those that go with it before all others.
+/// Lets a host go first: at the services that do not allow it yet, others lose the tasks that no wave used, and are not asked for.
+/// Gives the hosts to ask for, those that go with it before all others.
 pub fn make_way(
     pass: &mut ApprovalPass<'_>,
     first: &HostAsk,
@@ -45,12 +50,13 @@ pub fn make_way(
     mut asks: Vec<HostAsk>,
 ) -> Vec<HostAsk> {
     let services = |project: &str| projects.get(project).map(|terms| terms.services.as_slice()).unwrap_or_default();
-    let wanted: BTreeSet<&String> = services(&first.project).iter().collect();
+    let memory = pass.memory();
+    let is_allowed = |service: &str| memory.of(&first.subject).any(|row| row.service == service && row.is_ok());
+    let wanted: BTreeSet<&String> = services(&first.project).iter().filter(|service| !is_allowed(service)).collect();
     // The service that is built in counts for each project by itself.
     let is_wanted = |project: &str, service: &String| {
         wanted.contains(service) && (service != DEFAULT_SERVICE || project == first.project)
     };
-    let memory = pass.memory();
     let mates: BTreeSet<&Subject> = asks.iter().filter(|ask| ask.unit == first.unit).map(|ask| &ask.subject).collect();
     // One that stopped in between, too, and that all services allow, goes on: that ends by itself.
     let may_go_on =
@@ -62,7 +68,7 @@ pub fn make_way(
     let lost: Vec<String> = memory.tasks().filter(is_lost).map(|row| row.id.clone()).collect();
     asks.retain(|ask| {
         let shares = || services(&ask.project).iter().any(|service| is_wanted(&ask.project, service));
-        ask.unit == first.unit || is_between(memory, &ask.subject) || !shares()
+        ask.unit == first.unit || may_go_on(&ask.subject) || !shares()
     });
     pass.end(lost);
     asks.sort_by_key(|ask| ask.unit != first.unit);
@@ -112,6 +118,7 @@ mod tests {
         let first = |now| goes_first(&asks, &memory, &projects, now).map(|ask| ask.subject.clone());
         assert_eq!(first(late.minus(Duration::from_secs(1))), None);
         assert_eq!(first(late), Some(ask(1).subject), "hosts 2 and 4 did not stop in between");
+        assert_eq!(first(late.plus(terms(&[]).give_up)), None, "others have their turn");
 
         let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
         let services = BTreeMap::new();
@@ -123,7 +130,7 @@ mod tests {
         let mut held: Vec<String> =
             pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.id.clone()).collect();
         held.sort();
-        let expected = ["us.state.a1", "us.state.a3", "us.state.default1", "us.state.default3", "us.state.z4"];
+        let expected = ["a1", "a3", "default1", "default2", "default3", "z4"].map(|own| format!("us.state.{own}"));
         assert_eq!(held, expected);
     }
 }

@@ -23,49 +23,15 @@ pub struct HostsKnown<'a> {
     pub asks: &'a dyn Fn(&str, &str) -> bool,
 }
 
-/// The tasks that belong to nothing.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct SurplusTasks {
-    /// Those that services list and no row is about, by their services.
-    without_row: Vec<(String, Vec<String>)>,
-    /// The rows of those that services do not list, by their services.
-    vanished: Vec<(String, Vec<String>)>,
-    /// The rows of those that nothing needs any longer.
-    over: Vec<String>,
-    /// Whether they belong to nothing only as far as the state says of hosts what is so: one of an earlier time does not.
-    pub are_by_state: bool,
-}
-
-impl SurplusTasks {
-    /// Finds them, by what services list.
-    pub fn find(pass: &ApprovalPass<'_>, ids: TaskIds<'_>, hosts: &HostsKnown<'_>) -> SurplusTasks {
-        let (memory, lists, prefix) = (pass.memory(), pass.lists(), ids.prefix());
-        let mut found = SurplusTasks::default();
-        for (service, listed) in lists {
-            let without_row = without_row((service, listed), memory, (ids, hosts.is_known));
-            found.are_by_state |= without_row.iter().any(|id| id.starts_with(&prefix));
-            found.without_row.push((service.clone(), without_row));
-            found.vanished.push((service.clone(), vanished(service, listed, memory)));
-        }
-        for row in memory.tasks() {
-            if row.is_ended || is_over(row, hosts) {
-                found.over.push(row.id.clone());
-                found.are_by_state |= !row.is_ended;
-            }
-        }
-        found
+/// Ends and forgets tasks, by what services list.
+pub fn collect(pass: &mut ApprovalPass<'_>, ids: TaskIds<'_>, hosts: &HostsKnown<'_>) {
+    let (memory, lists) = (pass.memory().clone(), pass.lists().clone());
+    for (service, listed) in &lists {
+        pass.remove(service, without_row((service, listed), &memory, (ids, hosts.is_known)));
+        pass.look_for(service, vanished(service, listed, &memory));
     }
-
-    /// Deletes them at their services, and asks for those that vanished.
-    pub fn remove(self, pass: &mut ApprovalPass<'_>) {
-        for (service, ids) in self.without_row {
-            pass.remove(&service, ids);
-        }
-        for (service, ids) in self.vanished {
-            pass.look_for(&service, ids);
-        }
-        pass.end(self.over);
-    }
+    let over = memory.tasks().filter(|row| is_over(row, hosts)).map(|row| row.id.clone());
+    pass.end(over.collect::<Vec<_>>());
 }
 
 /// The tasks in a list that no row of this service is about: those of this state, and dry runs of this owner. One whose row is of a
@@ -96,13 +62,13 @@ fn vanished(service: &str, listed: &[ListedTask], memory: &ApprovalMemory) -> Ve
     own.map(|row| row.id.clone()).collect()
 }
 
-/// Whether nothing needs a task any longer, by what is known of its host.
+/// Whether nothing needs a task any longer.
 fn is_over(row: &TaskRow, hosts: &HostsKnown<'_>) -> bool {
     let is_in_flux = (hosts.is_in_flux)(&row.subject);
     // It was for a change whose time is over, or the project no longer asks this service.
     let is_past = row.is_used && !is_in_flux;
     let is_idle = !(hosts.is_changed)(&row.subject) && (hosts.is_seen)(&row.subject, &row.project) && !is_in_flux;
-    is_past || is_idle || !(hosts.asks)(&row.project, &row.service)
+    row.is_ended || is_past || is_idle || !(hosts.asks)(&row.project, &row.service)
 }
 
 /// The hosts for which services were asked for too long, by the time that each project gives them. One that all of them allow and

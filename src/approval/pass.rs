@@ -339,8 +339,14 @@ impl<'a> ApprovalPass<'a> {
         };
         match content {
             Ok(CmsContent::Task(Some(TaskAnswer { status, message }))) => {
-                let said = TaskSaid { status, message: message.clone(), at: self.term.now };
-                self.change(id, |row| (row.said, row.fault) = (Some(said), None));
+                let (now, said) = (self.term.now, TaskSaid { status, message: message.clone(), at: self.term.now });
+                self.change(id, |row| {
+                    // What was allowed, and used, is asked for anew.
+                    if row.is_used && row.is_ok() && status != TaskStatus::Ok {
+                        row.since = now;
+                    }
+                    (row.said, row.fault) = (Some(said), None);
+                });
                 match status {
                     TaskStatus::Ok if is_confirming => {
                         self.confirmed.entry(host).or_default().insert(service.to_owned());

@@ -23,6 +23,15 @@ pub fn rejected_until(refusal: &Refusal, ask: &HostAsk, now: Time) -> Option<Tim
     holds_until(refusal, now).filter(|_| is_of_it)
 }
 
+/// The units of which a host was rejected. Hosts that share a change go together, or not at all: services are asked for all of them,
+/// or for none.
+pub fn shut_units(asks: &[HostAsk], memory: &ApprovalMemory, now: Time) -> BTreeSet<usize> {
+    let is_rejected = |ask: &&HostAsk| {
+        memory.refusals.get(&ask.subject).is_some_and(|refusal| rejected_until(refusal, ask, now).is_some())
+    };
+    asks.iter().filter(is_rejected).map(|ask| ask.unit).collect()
+}
+
 /// The hosts that are asked for now, in the order in which they are to be. `asks` are those that the plan changes, in the order
 /// of waves; `limits` says for how many of a project services are asked at a time, where that is limited; `free` are hosts that go
 /// now whatever room there is, so that no limit holds for them.
@@ -42,15 +51,11 @@ pub fn asked_now(
             used.insert(&row.subject);
         }
     }
-    let is_rejected = |ask: &HostAsk| {
-        memory.refusals.get(&ask.subject).is_some_and(|refusal| rejected_until(refusal, ask, now).is_some())
-    };
     let at_end = |ask: &HostAsk| {
         let refusal = memory.refusals.get(&ask.subject);
         refusal.filter(|refusal| refusal.kind == RefusalKind::GaveUp).map(|refusal| refusal.at)
     };
-    // Hosts that share a change go together, or not at all: services are asked for all of them, or for none.
-    let shut: BTreeSet<usize> = asks.iter().filter(|ask| is_rejected(ask)).map(|ask| ask.unit).collect();
+    let shut = shut_units(&asks, memory, now);
     let mut asks: Vec<HostAsk> = asks.into_iter().filter(|ask| !shut.contains(&ask.unit)).collect();
     // The sort keeps the order of waves among those of which it says nothing.
     asks.sort_by_key(at_end);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time;
 
 use super::ask::asks_of;
-use super::collect::{HostsKnown, SurplusTasks, asked_too_long};
+use super::collect::{HostsKnown, asked_too_long, collect};
 use super::fixture::{ask, terms};
 use super::outlook::unapproved;
 use super::pass::CmsContent;
@@ -252,9 +252,7 @@ fn tasks_that_belong_to_nothing_are_deleted_and_others_stay() {
         is_known: &|_| true,
         asks: &|_, _| true,
     };
-    let surplus = SurplusTasks::find(&pass, ids, &hosts);
-    assert!(surplus.are_by_state, "a state of an earlier time may not know host 2 to be in flux");
-    surplus.remove(&mut pass);
+    collect(&mut pass, ids, &hosts);
     let deleted: BTreeSet<String> = pass
         .next(&|_| 100)
         .into_iter()

@@ -11,7 +11,7 @@ use super::allowed::{self, of_this_workspace, still_bound};
 use super::approvals::Approver;
 use super::approvals::access::ApprovalAccess;
 use super::conduct::ApplyConduct;
-use super::fits::{marker_unknown, moved, state_lost, zones_of};
+use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
 use super::left_open::{broken_off, settle_by_markers, settle_found, was_killed};
 use super::listed_since::ListedSince;
@@ -22,7 +22,6 @@ use super::publication::taken::TakingTargets;
 use super::publication::{PoolRolls, PublicationWatch};
 use super::run_watch::{InterruptedWatch, NoWatch, RunWatch};
 use super::settings::{OpenError, WorkspaceSettings, load_settings, state_address};
-use super::state::read_marker;
 use super::targets::{OpenedZones, Targets};
 use super::undo_listed::ListedQuestion;
 use super::wave_checks::{ConfiguredChecks, WaveChecks};
@@ -34,7 +33,7 @@ use super::{
 };
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
-use crate::apply::{self, ApplyOutcome, CopyAccess, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey, ZoneOutcome};
+use crate::apply::{self, ApplyOutcome, Orders, OutcomeCode, SIDE_BY_SIDE, StepRoom, Survey, ZoneOutcome};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -45,7 +44,6 @@ use crate::inventory::value::{self, Time};
 use crate::plan::{GroupWaves, Plan, SealedPlan, WaitingSubject, document};
 use crate::progress::{Progress, RunStage};
 use crate::reading::ReadingTerms;
-use crate::reading::side_by_side::side_by_side;
 use crate::rollout::wave::{self, Wave};
 use crate::rollout::{RolloutChoice, UnitStep, hosts_of};
 use crate::state::served::ServedOutcome;
@@ -169,8 +167,8 @@ pub fn apply(
     }
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(state)?;
-    // What died, or is not known to be served, may be of any zone, and so are the hosts that services have tasks for.
-    let is_clear = killed.is_empty() && state.unserved()?.is_empty() && !approvals::has_news(&settings, Some(&*state));
+    // What died, or is not known to be served, may be of any zone.
+    let is_clear = killed.is_empty() && state.unserved()?.is_empty();
     let to_finish = if is_clear { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
@@ -259,9 +257,7 @@ impl ApplyWork<'_> {
             return Ok(ApplyRun::refused(refusal));
         }
         settle_by_markers(state, &survey, self.request.now)?;
-        if let Some(refusal) = self.collect_tasks(state, &known)? {
-            return Ok(ApplyRun::refused(refusal));
-        }
+        self.collect_tasks(state)?;
         let pods = pod_states::note((plan, self.settings), self.request, state)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let rooms = [StepRoom::default(), StepRoom::default()];
@@ -571,32 +567,18 @@ impl ApplyWork<'_> {
             .decide(state)
     }
 
-    /// Lets services and the state agree on which tasks there are; gives why the run is refused where the state is of an earlier
-    /// time. `known` are the markers that the state knows.
-    pub fn collect_tasks(&self, state: &mut dyn State, known: &KnownMarkers) -> Result<Option<Problem>, Problem> {
-        let Some(approver) = self.approver else { return Ok(None) };
+    /// Lets services and the state agree on which tasks there are.
+    pub fn collect_tasks(&self, state: &mut dyn State) -> Result<(), Problem> {
+        let Some(approver) = self.approver else { return Ok(()) };
         if !approver.may_have_tasks(state)? {
-            return Ok(None);
+            return Ok(());
         }
-        let groups = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
+        let known = waves::known_groups(&self.settings.projects, &self.settings.pod_sets);
         self.settle_earlier(state)?;
         if approver.is_needed() {
             self.progress.stage(RunStage::Approvals, None);
         }
-        let state_lost = || self.lost_in_any_zone(known);
-        approver.collect((self.sealed.plan(), &groups), state, self.request.wave_clock(), &state_lost)
-    }
-
-    /// Why the state is of an earlier time, by the markers of all zones. One that cannot be read says nothing.
-    fn lost_in_any_zone(&self, known: &KnownMarkers) -> Option<Problem> {
-        let fenced: Vec<&CopyAccess<'_>> = self.targets.copies.iter().filter(|access| access.is_fenced).collect();
-        let targets: Vec<&TargetId> = fenced.iter().map(|access| &access.copy.target).collect();
-        let markers = side_by_side(&targets, |place| read_marker(fenced[place]).ok().flatten());
-        let found = fenced.iter().zip(markers).filter_map(|(access, live)| Some((*access, live?)));
-        let mut lost = found.filter(|(access, live)| !known.covers(&access.copy, live));
-        let (access, live) = lost.next()?;
-        let writer = access.writer.as_ref().ok()?;
-        Some(marker_unknown(writer.place(&access.copy.zone), &access.copy, &live, known))
+        approver.collect(self.sealed.plan(), &known, state, self.request.wave_clock())
     }
 
     /// Ends the tasks of hosts whose turn is over.

@@ -12,7 +12,7 @@ use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::plan::{Plan, ZoneSeen};
 use crate::state::KnownMarkers;
-use crate::target::{CopyId, Marker, PoolName};
+use crate::target::PoolName;
 
 /// The settings of the zones that a plan changes.
 ///
@@ -60,20 +60,23 @@ fn unknown_target(plan: &Plan, config: &Config, place: &str) -> Option<Problem> 
 pub fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Problem> {
     let lost = |zone: &&SurveyedCopy<'_>| zone.marker().is_some_and(|live| !known.covers(&zone.copy, &live));
     let zone = survey.copies().find(lost)?;
-    Some(marker_unknown(zone.writer.place(&zone.copy.zone), &zone.copy, &zone.marker()?, known))
-}
-
-/// The refusal because of a marker that the state does not know.
-pub fn marker_unknown(place: String, copy: &CopyId, live: &Marker, known: &KnownMarkers) -> Problem {
-    let knows = match known.of(copy).into_iter().find_map(|known| known.marker.as_ref()) {
+    let live = zone.marker()?;
+    let knows = match known.of(&zone.copy).into_iter().find_map(|known| known.marker.as_ref()) {
         Some(marker) => format!("the last one in the state is `{marker}`"),
         None => "the state has none".to_owned(),
     };
     let hint = "restore the state (`[state] url`) of the run that wrote the marker; or check what that run changed, \
                 and then take over its markers: `zonewright state init --reason TEXT`";
-    let message =
-        format!("the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone");
-    Problem::new(place, "state-lost", message).hint(hint)
+    Some(
+        Problem::new(
+            zone.writer.place(&zone.copy.zone),
+            "state-lost",
+            format!(
+                "the zone's marker is `{live}`, and {knows}: an apply that this state does not know wrote to the zone"
+            ),
+        )
+        .hint(hint),
+    )
 }
 
 /// The zones and input files that have changed since the plan was made.

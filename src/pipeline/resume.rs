@@ -18,7 +18,7 @@ use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use super::wave_checks::ConfiguredChecks;
 use super::wave_choice::WaveDecision;
-use super::{approvals, pod_states, undo, waves};
+use super::{pod_states, undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, StepRoom, ZoneWritten};
@@ -95,8 +95,7 @@ pub fn resume(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), Box::new(ApplyRun::refused(refusal)))),
     };
-    let has_tasks = approvals::has_news(&settings, Some(&*state));
-    let zones = if state.unserved()?.is_empty() && !has_tasks { zones } else { config.zones.iter().collect() };
+    let zones = if state.unserved()?.is_empty() { zones } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, zones, request.workspace, request.now);
     let targets = opened.targets();
     let bounds = PlanBounds::of(config, &settings.projects);
@@ -202,8 +201,8 @@ impl ApplyWork<'_> {
         if let Err(refusal) = accept(self.sealed, self.place, &self.terms) {
             return Ok(ApplyRun::refused(refusal));
         }
-        if is_first && let Some(refusal) = self.collect_tasks(state, &known)? {
-            return Ok(ApplyRun::refused(refusal));
+        if is_first {
+            self.collect_tasks(state)?;
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;

@@ -18,8 +18,8 @@ use super::conduct::RunLog;
 use super::settings::WorkspaceSettings;
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::approval::ask::asks_of;
-use crate::approval::between::{goes_first, make_way};
-use crate::approval::collect::{HostsKnown, SurplusTasks, asked_too_long};
+use crate::approval::between::{goes_first, is_between, make_way};
+use crate::approval::collect::{HostsKnown, asked_too_long, collect};
 use crate::approval::outlook::unapproved;
 use crate::approval::queue::asked_now;
 use crate::approval::{ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
@@ -136,17 +136,16 @@ impl Approver<'_> {
         ApprovalTerm { projects: self.projects, services: self.services, ids, now: now.to_second() }
     }
 
-    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing. Where it is the state
-    /// that says so of hosts, `state_lost` finds out whether that is of an earlier time; gives why the run is refused then.
+    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing.
     ///
     /// Errors: the state cannot be read or written.
     pub fn collect(
         &self,
-        (plan, known): (&Plan, &BTreeMap<String, String>),
+        plan: &Plan,
+        known: &BTreeMap<String, String>,
         state: &mut dyn State,
         clock: Time,
-        state_lost: &dyn Fn() -> Option<Problem>,
-    ) -> Result<Option<Problem>, Problem> {
+    ) -> Result<(), Problem> {
         let memory = state.approvals()?;
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
@@ -175,23 +174,22 @@ impl Approver<'_> {
                 self.projects.get(project).is_some_and(|terms| terms.services.iter().any(|own| own == service))
             },
         };
-        let surplus = SurplusTasks::find(&pass, term.ids, &hosts);
+        collect(&mut pass, term.ids, &hosts);
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
         let too_long = asked_too_long(pass.memory(), &give_up, now);
-        if (surplus.are_by_state || !too_long.is_empty())
-            && let Some(refusal) = state_lost()
-        {
-            return Ok(Some(refusal));
-        }
-        surplus.remove(&mut pass);
         // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
         let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
             let changes = unit.changes.iter().map(|place| &plan.changes[*place]);
             changes.flat_map(|change| change.subjects()).filter_map(Subject::counted).collect()
         };
         let together = units(&plan.changes).into_iter().map(|unit| of_unit(&unit));
-        let together = together.filter(|own| !own.is_disjoint(&too_long)).flatten();
-        let too_long: BTreeSet<Subject> = together.chain(too_long.iter().cloned()).collect();
+        let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
+        // Where one of them stopped in between, all of them go first after a while.
+        let (between, together): (Vec<_>, Vec<_>) =
+            together.into_iter().partition(|own| own.iter().any(|subject| is_between(pass.memory(), subject)));
+        let stay: BTreeSet<Subject> = between.into_iter().flatten().collect();
+        let too_long: BTreeSet<Subject> =
+            together.into_iter().flatten().chain(too_long).filter(|subject| !stay.contains(subject)).collect();
         pass.give_up(&too_long);
         // A refusal does not say of which project its host is.
         let is_whole = self.projects.keys().all(|project| covered.contains(project));
@@ -202,8 +200,7 @@ impl Approver<'_> {
         let past = pass.memory().refusals.keys().filter(is_past);
         let past: BTreeSet<Subject> = past.cloned().collect();
         pass.forgive(&past);
-        self.run_pass(&mut pass, state)?;
-        Ok(None)
+        self.run_pass(&mut pass, state)
     }
 
     /// Asks services for the hosts of a plan.

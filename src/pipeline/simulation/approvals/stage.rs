@@ -63,7 +63,7 @@ pub struct Cast {
     pub counted: BTreeSet<usize>,
     /// The id of the state.
     pub state_id: String,
-    /// Whether the state is of an earlier time: services may only be asked what they know.
+    /// Whether the state is of an earlier time: no service may be asked.
     pub is_older: bool,
     /// The tasks at services that have a row on disk.
     pub rows: BTreeSet<String>,
