@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,6 +16,7 @@ use zonewright::inventory::cms::{CmsService, CmsVersion};
 use zonewright::state::{self, StateAddress};
 
 use crate::fleet::{self, REVERSE_APEX};
+use crate::reference_cms::ReferenceCms;
 use crate::rig::{Applied, Rig, text_of};
 use crate::server::Kind;
 use crate::workspace::{edit, zonewright};
@@ -45,22 +45,16 @@ struct CmsProcess {
     /// Its database.
     file: PathBuf,
     /// The process; none while it is killed.
-    child: Option<Child>,
+    process: Option<ReferenceCms>,
     /// Where it is, or was.
     url: String,
-}
-
-impl Drop for CmsProcess {
-    fn drop(&mut self) {
-        self.kill();
-    }
 }
 
 impl CmsProcess {
     /// Starts one with no task.
     fn start(name: &'static str, max_busy: usize, folder: &Path, rejects: &[u64]) -> CmsProcess {
         let file = folder.join(format!("{name}.db"));
-        let mut service = CmsProcess { name, max_busy, file, child: None, url: String::new() };
+        let mut service = CmsProcess { name, max_busy, file, process: None, url: String::new() };
         service.run(rejects);
         service
     }
@@ -68,26 +62,17 @@ impl CmsProcess {
     /// Starts the process, which rejects these hosts.
     fn run(&mut self, rejects: &[u64]) {
         let rejects = rejects.iter().flat_map(|host| ["--cms-reject".to_owned(), name_of(*host)]);
-        let mut child = zonewright()
-            .args(["serve", "--cms", "--listen", "127.0.0.1:0", "--cms-max-busy", &self.max_busy.to_string()])
-            .arg("--cms-db")
-            .arg(&self.file)
-            .args(rejects)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary was built for this test");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it is");
-        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once(';')).expect("a URL").0;
-        (self.child, self.url) = (Some(child), format!("http://{address}"));
+        let (max_busy, file) = (self.max_busy.to_string(), self.file.to_str().expect("a path").to_owned());
+        let args = ["--cms-max-busy".to_owned(), max_busy, "--cms-db".to_owned(), file].into_iter().chain(rejects);
+        let args: Vec<String> = args.collect();
+        let process = ReferenceCms::start(&args.iter().map(String::as_str).collect::<Vec<&str>>());
+        self.url.clone_from(&process.url);
+        self.process = Some(process);
     }
 
     /// Kills the process; it can do nothing about that.
     fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            child.kill().expect("it can be ended");
-            child.wait().expect("it ends");
-        }
+        self.process = None;
     }
 
     /// The ids of its tasks.

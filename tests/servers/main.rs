@@ -33,6 +33,8 @@ macro_rules! on_every_primary {
 mod copy;
 #[path = "../folder/edit.rs"]
 mod edit;
+#[path = "../process/reference_cms.rs"]
+mod reference_cms;
 
 mod apply_chain;
 mod apply_journal;
