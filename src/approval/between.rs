@@ -42,13 +42,13 @@ pub fn goes_first<'a>(
 }
 
 /// Lets a host go first: at the services that do not allow it yet, others lose the tasks that no wave used, and are not asked for.
-/// Gives the hosts to ask for, those that go with it before all others.
+/// Gives the hosts to ask for, those that go with it before all others; and those that are not asked for.
 pub fn make_way(
     pass: &mut ApprovalPass<'_>,
     first: &HostAsk,
     projects: &Projects,
-    mut asks: Vec<HostAsk>,
-) -> Vec<HostAsk> {
+    asks: &[HostAsk],
+) -> (Vec<HostAsk>, Vec<HostAsk>) {
     let services = |project: &str| projects.get(project).map(|terms| terms.services.as_slice()).unwrap_or_default();
     let memory = pass.memory();
     let is_allowed = |service: &str| memory.of(&first.subject).any(|row| row.service == service && row.is_ok());
@@ -66,42 +66,36 @@ pub fn make_way(
         is_open && is_wanted(&row.project, &row.service) && !mates.contains(&row.subject) && !may_go_on(&row.subject)
     };
     let lost: Vec<String> = memory.tasks().filter(is_lost).map(|row| row.id.clone()).collect();
-    asks.retain(|ask| {
+    let (mut asked, held): (Vec<HostAsk>, Vec<HostAsk>) = asks.iter().cloned().partition(|ask| {
         let shares = || services(&ask.project).iter().any(|service| is_wanted(&ask.project, service));
         ask.unit == first.unit || may_go_on(&ask.subject) || !shares()
     });
+    asked.sort_by_key(|ask| ask.unit != first.unit);
     pass.end(lost);
-    asks.sort_by_key(|ask| ask.unit != first.unit);
-    asks
+    (asked, held)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::fixture::{ask, row, terms};
+    use crate::approval::fixture::{ask, row, said, terms};
     use crate::approval::pass::{ApprovalTerm, TaskIds};
-    use crate::approval::tasks::TaskSaid;
     use crate::cms::task::TaskStatus;
     use crate::inventory::value::Duration;
-
-    /// A task of a host with what was said of it.
-    fn said(service: &str, inv: u64, status: TaskStatus, is_used: bool) -> TaskRow {
-        let own = row(service, inv);
-        TaskRow { said: Some(TaskSaid { status, message: String::new(), at: own.since }), is_used, ..own }
-    }
 
     /// Host 1 stopped in between and waits for `a`, which lets host 2 through; host 2 waits for the service that is built in. Host 3
     /// stopped in between, too, and may go on. Host 4 is of a project that asks another service.
     fn memory() -> ApprovalMemory {
         let (ok, waits) = (TaskStatus::Ok, TaskStatus::InProcess);
+        let used = |row| TaskRow { is_used: true, ..row };
         let rows = [
-            said("a", 1, waits, false),
-            said(DEFAULT_SERVICE, 1, ok, true),
-            said("a", 2, ok, false),
-            said(DEFAULT_SERVICE, 2, waits, false),
-            said("a", 3, ok, false),
-            said(DEFAULT_SERVICE, 3, ok, true),
-            TaskRow { project: "web".to_owned(), ..said("z", 4, ok, false) },
+            said("a", 1, waits),
+            used(said(DEFAULT_SERVICE, 1, ok)),
+            said("a", 2, ok),
+            said(DEFAULT_SERVICE, 2, waits),
+            said("a", 3, ok),
+            used(said(DEFAULT_SERVICE, 3, ok)),
+            TaskRow { project: "web".to_owned(), ..said("z", 4, ok) },
         ];
         ApprovalMemory::new(rows, BTreeMap::new())
     }
@@ -124,9 +118,10 @@ mod tests {
         let services = BTreeMap::new();
         let term = ApprovalTerm { projects: &projects, services: &services, ids, now: late };
         let mut pass = ApprovalPass::new(term, memory.clone());
-        let asked = make_way(&mut pass, &ask(1), &projects, asks);
+        let (asked, left) = make_way(&mut pass, &ask(1), &projects, &asks);
         let asked: Vec<String> = asked.iter().map(|ask| ask.subject.to_string()).collect();
         assert_eq!(asked, ["host:1", "host:4", "host:3"], "host 2 is not asked for");
+        assert_eq!(left, [ask(2)]);
         let mut held: Vec<String> =
             pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.id.clone()).collect();
         held.sort();

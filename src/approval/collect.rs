@@ -1,6 +1,6 @@
 //! Which tasks belong to nothing: they are deleted, so that no host stays out of service because of one. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::between::is_between;
 use super::pass::{ApprovalPass, TaskIds};
@@ -79,15 +79,7 @@ pub fn asked_too_long(
     give_up: &dyn Fn(&str) -> Option<Duration>,
     now: Time,
 ) -> BTreeSet<Subject> {
-    let mut waiting: BTreeMap<&Subject, Vec<&TaskRow>> = BTreeMap::new();
-    for row in memory.tasks().filter(|row| !row.is_used && !row.is_ended) {
-        waiting.entry(&row.subject).or_default().push(row);
-    }
-    let is_too_long = |rows: &Vec<&TaskRow>| {
-        let since = rows.iter().map(|row| row.since).min();
-        let give_up = rows.first().and_then(|row| give_up(&row.project));
-        since.zip(give_up).is_some_and(|(since, give_up)| since.plus(give_up) <= now)
-    };
-    waiting.retain(|subject, _| !is_between(memory, subject));
-    waiting.into_iter().filter(|(_, rows)| is_too_long(rows)).map(|(subject, _)| subject.clone()).collect()
+    let is_too_long = |row: &TaskRow| give_up(&row.project).is_some_and(|give_up| row.since.plus(give_up) <= now);
+    let open = memory.tasks().filter(|row| !row.is_used && !row.is_ended && !is_between(memory, &row.subject));
+    open.filter(|row| is_too_long(row)).map(|row| row.subject.clone()).collect()
 }

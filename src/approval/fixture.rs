@@ -1,9 +1,9 @@
 //! Projects, hosts and tasks for tests.
 
 use super::ask::HostAsk;
-use super::tasks::TaskRow;
+use super::tasks::{TaskRow, TaskSaid};
 use crate::claim::Subject;
-use crate::cms::task::TaskType;
+use crate::cms::task::{TaskStatus, TaskType};
 use crate::diag::{Files, Origin};
 use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::cms::CmsAction;
@@ -55,4 +55,10 @@ pub fn row(service: &str, inv: u64) -> TaskRow {
         is_used: false,
         is_ended: false,
     }
+}
+
+/// Such a task with what its service said of it when it was made.
+pub fn said(service: &str, inv: u64, status: TaskStatus) -> TaskRow {
+    let own = row(service, inv);
+    TaskRow { said: Some(TaskSaid { status, message: String::new(), at: own.since }), ..own }
 }

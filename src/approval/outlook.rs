@@ -48,16 +48,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::approval::fixture::{ask, row};
-    use crate::approval::tasks::TaskSaid;
+    use crate::approval::fixture::{ask, said};
 
     #[test]
     fn a_service_that_allowed_a_host_and_then_gives_no_answer_is_named() {
         let now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
-        let said = Some(TaskSaid { status: TaskStatus::Ok, message: String::new(), at: now });
         let memory = |fault: Option<&str>| {
             let fault = fault.map(str::to_owned);
-            ApprovalMemory::new([TaskRow { said: said.clone(), fault, ..row("a", 1) }], BTreeMap::new())
+            ApprovalMemory::new([TaskRow { fault, ..said("a", 1, TaskStatus::Ok) }], BTreeMap::new())
         };
         let told = |fault| unapproved(&memory(fault), &ask(1), now, false).message;
         assert_eq!(told(Some("late")), "`a` gives no answer, asked since 2026-11-20T02:00:00Z: late");

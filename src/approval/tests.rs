@@ -147,6 +147,21 @@ fn each_service_is_asked_after_the_ok_of_the_one_before_and_all_once_more() {
 }
 
 #[test]
+fn asking_once_more_asks_for_no_further_hosts() {
+    let mut yard = Yard::new(&TWO);
+    yard.pass(|pass| pass.ask(vec![ask(1)]), &all_say(TaskStatus::Ok));
+    // `a` has not been reached for host 2 when the wave of host 1 is about to go.
+    let sent = yard.pass(
+        |pass| {
+            pass.ask(vec![ask(1), ask(2)]);
+            pass.confirm(&BTreeSet::from([host(1)]));
+        },
+        &all_say(TaskStatus::Ok),
+    );
+    assert_eq!(sent, ["a poll host:1", "b poll host:1"]);
+}
+
+#[test]
 fn silence_and_in_process_let_no_host_through_and_keep_its_task() {
     let mut yard = Yard::new(&TWO);
     let late = |_: &CmsRequest| Err(CmsFault::new(CmsFaultKind::Late, "`a` did not answer within 10 s"));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration as SystemDuration;
 
-use crate::approval::fixture::{ask, row, terms};
+use crate::approval::fixture::{ask, row, said, terms};
 use crate::approval::pass::{ApprovalPass, ApprovalTerm, CmsContent, CmsReply, CmsRequestKind, TaskIds};
 use crate::approval::queue::asked_now;
-use crate::approval::tasks::{ApprovalMemory, TaskRow, TaskSaid};
+use crate::approval::tasks::{ApprovalMemory, TaskRow};
 use crate::cms::task::{TaskAnswer, TaskStatus};
 use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
 use crate::inventory::cms::CmsVersion;
@@ -50,16 +50,15 @@ fn asked(rows: Vec<TaskRow>, said: TaskStatus) -> (Vec<String>, Vec<String>) {
     (sent, held.collect())
 }
 
-/// A task of the host with what was said of it.
-fn said(service: &str, status: TaskStatus) -> TaskRow {
-    let at = "2026-11-20T02:00:00Z".parse().unwrap();
-    TaskRow { said: Some(TaskSaid { status, message: String::new(), at }), ..row(service, 1) }
-}
-
 #[test]
 fn who_waits_for_a_service_again_holds_no_later_one() {
-    let rows =
-        || vec![said("a", TaskStatus::InProcess), said("b", TaskStatus::Ok), said(DEFAULT_SERVICE, TaskStatus::Ok)];
+    let rows = || {
+        vec![
+            said("a", 1, TaskStatus::InProcess),
+            said("b", 1, TaskStatus::Ok),
+            said(DEFAULT_SERVICE, 1, TaskStatus::Ok),
+        ]
+    };
     let (sent, held) = asked(rows(), TaskStatus::InProcess);
     assert_eq!((sent, held), (vec!["poll a".to_owned(), "delete b".to_owned()], vec!["a".to_owned()]));
     // What a wave used stays: the host is in flux.
@@ -75,33 +74,14 @@ fn each_service_is_asked_after_the_ok_of_the_one_before() {
 }
 
 #[test]
-fn asking_once_more_asks_for_no_further_hosts() {
-    let (projects, now): (_, Time) = (projects(), "2026-11-20T03:00:00Z".parse().unwrap());
-    let services = ["a", "b"].map(|name| (name.to_owned(), CmsVersion::V1_4)).into();
-    let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
-    let term = ApprovalTerm { projects: &projects, services: &services, ids, now };
-    let rows = ["a", "b", DEFAULT_SERVICE].map(|service| said(service, TaskStatus::Ok));
-    let mut pass = ApprovalPass::new(term, ApprovalMemory::new(rows, BTreeMap::new()));
-    // `a` has not been reached for host 2 when the wave of host 1 is about to go.
-    pass.ask(vec![ask(1), ask(2)]);
-    pass.confirm(&[ask(1).subject].into());
-    let sent = pass.next(&|_| 9).into_iter().map(|request| match request.kind {
-        CmsRequestKind::Poll(_, host) => format!("{} poll {host}", request.service),
-        other => format!("{} {other:?}", request.service),
-    });
-    let sent: Vec<String> = sent.collect();
-    assert_eq!(sent, ["a poll h1.search.example.net", "b poll h1.search.example.net"]);
-}
-
-#[test]
 fn who_is_in_flux_stays_busy_where_a_later_change_is_rejected_or_given_up() {
-    let used = || TaskRow { is_used: true, ..said(DEFAULT_SERVICE, TaskStatus::Ok) };
+    let used = || TaskRow { is_used: true, ..said(DEFAULT_SERVICE, 1, TaskStatus::Ok) };
     let (sent, held) = asked(vec![used()], TaskStatus::Rejected);
     assert_eq!((sent.join(" "), held.join(" ")), ("create a delete a".to_owned(), DEFAULT_SERVICE.to_owned()));
     let (projects, services) = (projects(), BTreeMap::new());
     let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
     let term = ApprovalTerm { projects: &projects, services: &services, ids, now: used().since };
-    let memory = ApprovalMemory::new([used(), said("a", TaskStatus::InProcess)], BTreeMap::new());
+    let memory = ApprovalMemory::new([used(), said("a", 1, TaskStatus::InProcess)], BTreeMap::new());
     let mut pass = ApprovalPass::new(term, memory);
     pass.give_up(&[ask(1).subject].into());
     let held: Vec<&str> = pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.service.as_str()).collect();

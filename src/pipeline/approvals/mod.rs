@@ -232,11 +232,9 @@ impl Approver<'_> {
         if !in_order.is_empty() {
             pass.end_others(&in_order);
             if let Some(first) = goes_first(&in_order, pass.memory(), self.projects, now).cloned() {
-                let all: Vec<Subject> = in_order.iter().map(|ask| ask.subject.clone()).collect();
-                in_order = make_way(&mut pass, &first, self.projects, in_order);
-                let asked: BTreeSet<&Subject> = in_order.iter().map(|ask| &ask.subject).collect();
-                let held = all.into_iter().filter(|subject| !asked.contains(subject));
-                goes_before = held.map(|subject| (subject, first.subject.clone())).collect();
+                let (asked, held) = make_way(&mut pass, &first, self.projects, &in_order);
+                in_order = asked;
+                goes_before = held.into_iter().map(|ask| (ask.subject, first.subject.clone())).collect();
             }
             let hosts = asked_now(in_order, pass.memory(), (limits, free), now);
             pass.ask(hosts);
