@@ -207,6 +207,7 @@ fn plan(number: usize) -> Result<Plan> {
         inputs: [("racktables/l3-tors.txt".to_owned(), "1".repeat(64))].into(),
         fleet: Some(2 * hosts),
         hosts: seen(&changes)?,
+        affected: Vec::new(),
         changes,
         review: None,
         groups: Vec::new(),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use copy::copy;
 use edit::edit;
 use reference_cms::ReferenceCms;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use zonewright::cms::CmsCalls as _;
 use zonewright::cms::client::CmsClient;
@@ -80,17 +80,27 @@ impl Ended {
 /// The names of the two hosts, as services get them.
 const NAMES: [&str; 2] = ["sas0-0001.web.example.net", "sas0-0002.web.example.net"];
 
+/// The file of the reverse zone.
+const REVERSE: &str = "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone";
+
 impl Fleet {
     /// A workspace whose `web` asks services as `keys` say, of which `services` are the tables.
     fn new(services: &[(&str, &ReferenceCms, &str)], keys: &str) -> Fleet {
+        let fleet = Fleet::settled(services, ("web", keys));
+        edit(fleet.folder.path(), "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
+        fleet
+    }
+
+    /// The same of a project, where no host is to be moved.
+    fn settled(services: &[(&str, &ReferenceCms, &str)], (project, keys): (&str, &str)) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), folder.path());
-        edit(folder.path(), "racktables/l3-tors.txt", "0:1::/64", "0:9::/64");
         let tables = services.iter().map(|(name, service, version)| {
             format!("[cms.{name}]\nurl = \"{}\"\nversion = \"{version}\"\ntimeout = \"1s\"\n\n", service.url)
         });
-        let web = format!("{}[project.web]\n{keys}\n", tables.collect::<String>());
-        edit(folder.path(), "zonewright.toml", "[project.web]\n", &web);
+        let head = format!("[project.{project}]\n");
+        let asking = format!("{}{head}{keys}\n", tables.collect::<String>());
+        edit(folder.path(), "zonewright.toml", &head, &asking);
         Fleet { folder }
     }
 
@@ -296,4 +306,66 @@ fn a_rollout_asks_ahead_and_a_saved_plan_goes_on() {
     assert_eq!(service.tasks(), [format!("{}: ok", NAMES[1])]);
     let (exit, ..) = fleet.run("04:20:00", &["apply", "--auto"]);
     assert_eq!((exit, service.tasks()), (0, Vec::new()));
+}
+
+#[test]
+fn a_host_whose_name_loses_an_address_to_another_one_needs_an_approval_too() {
+    let service = ReferenceCms::start(&["--cms-reject", NAMES[1]]);
+    let fleet = Fleet::settled(&[("a", &service, "v1.4")], ("web", "cms = [\"a\", \"default\"]"));
+    // Both hosts have each other's addresses, and no PTR says whose the other one's is.
+    edit(
+        fleet.folder.path(),
+        REVERSE,
+        "2.0.1.0.0.0.0.0.8.7.4.1.0.0.0.0.1.0.0.0.0.0.0.0 PTR sas0-0002.web.example.net.\n",
+        "",
+    );
+    let zone = "zones/web.example.net.zone";
+    edit(fleet.folder.path(), zone, "\nsas0-0001 AAAA", "\nsas0-0003 AAAA");
+    edit(fleet.folder.path(), zone, "\nsas0-0002 AAAA", "\nsas0-0001 AAAA");
+    edit(fleet.folder.path(), zone, "\nsas0-0003 AAAA", "\nsas0-0002 AAAA");
+    let (_, plan, _) = fleet.run("02:00:00", &["plan", "--host", "101", "--format", "json"]);
+    let plan: Value = serde_json::from_str(&plan).expect("JSON");
+    let affected = json!([{ "name": "sas0-0002.web.example.net.", "project": "web", "subject": "host:102" }]);
+    assert_eq!(plan["affected"], affected);
+    let first = fleet.apply("02:00:00", &["--host", "101"]);
+    let why = "`sas0-0002.web.example.net` loses an address by it, and `a` rejects it: this host is to stay as it is";
+    assert_eq!((first.exit, first.outcome(101)), (3, ("rejected".to_owned(), why.to_owned())));
+    assert!(service.tasks().is_empty());
+    let (_, plan, _) = fleet.run("02:01:00", &["plan", "--host", "101"]);
+    assert!(plan.contains("1 host waits") || plan.contains("approval"), "{plan}");
+    let url = service.url.clone();
+    drop(service);
+    let service = ReferenceCms::start(&[]);
+    edit(fleet.folder.path(), "zonewright.toml", &url, &service.url);
+    let second = fleet.apply("03:00:01", &["--host", "101"]);
+    assert_eq!((second.exit, second.outcome(101).0.as_str()), (0, "applied"));
+    let both = NAMES.map(|name| format!("{name}: ok"));
+    assert_eq!(service.tasks(), both, "both are busy as long as caches have the old addresses");
+    assert_eq!(fleet.apply("03:59:00", &["--host", "101"]).exit, 0);
+    assert_eq!(service.tasks(), both);
+    assert_eq!(fleet.apply("04:00:03", &["--host", "101"]).exit, 0);
+    assert!(service.tasks().is_empty());
+}
+
+#[test]
+fn a_project_that_asks_nothing_keeps_hosts_of_one_that_asks_busy() {
+    let service = ReferenceCms::start(&[]);
+    let fleet = Fleet::settled(&[("a", &service, "v1.4")], ("db", "cms = [\"a\"]"));
+    // The name of a host of `db` has the address of one of `web`, and nothing else.
+    edit(
+        fleet.folder.path(),
+        REVERSE,
+        "1.0.2.0.0.0.e.f.f.f.0.0.0.0.0.0.3.0.0.0.0.0.0.0 PTR db-sas1.db.example.net.\n",
+        "",
+    );
+    let zone = "zones/db.example.net.zone";
+    edit(fleet.folder.path(), zone, "2001:db8:0:3:0:ff:fe00:201", "2001:db8:0:1:0:1478:0:101");
+    let first = fleet.apply("02:00:00", &["--host", "101"]);
+    assert_eq!((first.exit, first.outcome(101).0.as_str()), (0, "applied"));
+    let busy = ["db-sas1.db.example.net: ok"];
+    assert_eq!(service.tasks(), busy);
+    assert_eq!(fleet.apply("02:59:00", &["--host", "101"]).exit, 0);
+    assert_eq!(service.tasks(), busy);
+    assert_eq!(fleet.apply("03:00:02", &["--host", "101"]).exit, 0);
+    assert!(service.tasks().is_empty());
 }

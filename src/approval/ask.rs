@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::change::{Change, ChangeKind};
+use crate::change::reach::takes_value;
+use crate::change::{AffectedHost, Change, ChangeKind};
 use crate::claim::Subject;
 use crate::cms::task::TaskType;
 use crate::dns::Rtype;
@@ -10,7 +11,7 @@ use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::cms::CmsAction;
 use crate::inventory::value::Inv;
 use crate::plan::Plan;
-use crate::rollout::flux::{FormerRrset, takes_value};
+use crate::rollout::flux::FormerRrset;
 use crate::rollout::{ChangeUnit, is_one};
 
 /// A host that services are to be asked for.
@@ -30,12 +31,21 @@ pub struct HostAsk {
     pub comment: String,
     /// Whether a person named the host.
     pub kind: TaskType,
+    /// Whether the plan takes an address at its name, and nothing else: no rule of it has a part in that.
+    pub is_affected: bool,
     /// What it shares with the hosts with which it goes together, and with no other: the place of the first change of its unit.
     pub unit: usize,
 }
 
-/// The changes of one host.
-type HostChanges<'p> = (&'p str, Vec<&'p Change>);
+/// What a unit does to one host.
+struct HostChanges<'p> {
+    /// Its project.
+    project: &'p str,
+    /// The changes.
+    changes: Vec<&'p Change>,
+    /// Whether no rule of the host has a part in them.
+    is_affected: bool,
+}
 
 /// The hosts of a unit that need an approval, by the terms of their projects; in the order of the plan.
 pub fn asks_of(plan: &Plan, unit: &ChangeUnit, terms: &BTreeMap<String, ApprovalTerms>) -> Vec<HostAsk> {
@@ -43,34 +53,45 @@ pub fn asks_of(plan: &Plan, unit: &ChangeUnit, terms: &BTreeMap<String, Approval
     for change in unit.changes.iter().map(|place| &plan.changes[*place]) {
         for subject in change.subjects() {
             let Some(inv) = subject.host() else { continue };
-            let (project, changes) = hosts.entry(inv).or_insert_with(|| (change.project.as_str(), Vec::new()));
+            let project = change.project.as_str();
+            let own = hosts.entry(inv).or_insert(HostChanges { project, changes: Vec::new(), is_affected: false });
             // A host that comes from another project is of that in which something of it is to be.
-            if change.kind.after().is_some() {
-                *project = change.project.as_str();
+            if change.kind.after().is_some() || own.is_affected {
+                (own.project, own.is_affected) = (project, false);
             }
-            changes.push(change);
+            own.changes.push(change);
+        }
+        for AffectedHost { subject, project, .. } in plan.affected(change) {
+            let Some(inv) = subject.host() else { continue };
+            hosts
+                .entry(inv)
+                .or_insert(HostChanges { project, changes: Vec::new(), is_affected: true })
+                .changes
+                .push(change);
         }
     }
-    let ask = |(inv, (project, changes)): (Inv, HostChanges<'_>)| {
-        let action = action_of(plan, inv, &changes)?;
-        let is_asked = terms.get(project).is_some_and(|terms| terms.actions.contains(&action));
-        is_asked.then(|| HostAsk { unit: unit.changes[0], ..ask(plan, inv, project, (action, &changes)) })
+    let ask = |(inv, own): (Inv, HostChanges<'_>)| {
+        let action = action_of(plan, inv, &own.changes)?;
+        let is_asked = terms.get(own.project).is_some_and(|terms| terms.actions.contains(&action));
+        is_asked.then(|| HostAsk { unit: unit.changes[0], ..ask(plan, inv, &own, action) })
     };
     hosts.into_iter().filter_map(ask).collect()
 }
 
 /// The request for a host.
-fn ask(plan: &Plan, inv: Inv, project: &str, (action, changes): (CmsAction, &[&Change])) -> HostAsk {
+fn ask(plan: &Plan, inv: Inv, own: &HostChanges<'_>, action: CmsAction) -> HostAsk {
+    let HostChanges { project, changes, is_affected } = own;
     let subject = Subject::Host(inv);
     let is_named = plan.only.as_ref().is_some_and(|only| only.subjects.iter().any(|named| is_one(named, &subject)));
     let after: BTreeSet<FormerRrset> = changes.iter().map(|change| FormerRrset::after(change)).collect();
     HostAsk {
         host: host_name(plan, inv, changes),
-        project: project.to_owned(),
+        project: (*project).to_owned(),
         action,
         change: serde_json::to_string(&after).expect("texts are JSON"),
         comment: comment(changes),
         kind: if is_named { TaskType::Manual } else { TaskType::Automated },
+        is_affected: *is_affected,
         unit: 0,
         subject,
     }
@@ -79,7 +100,8 @@ fn ask(plan: &Plan, inv: Inv, project: &str, (action, changes): (CmsAction, &[&C
 /// What a plan does to a host; none where no service need be asked.
 fn action_of(plan: &Plan, inv: Inv, changes: &[&Change]) -> Option<CmsAction> {
     let is_in_service = |change: &Change| change.subjects().any(|subject| *subject == Subject::Host(inv));
-    if changes.iter().any(|change| takes_value(change) && is_in_service(change)) {
+    let is_affected = |change: &Change| plan.affected(change).any(|affected| affected.subject == Subject::Host(inv));
+    if changes.iter().any(|change| takes_value(change) && (is_in_service(change) || is_affected(change))) {
         return Some(CmsAction::TemporaryUnreachable);
     }
     let seen = plan.hosts.get(&inv);

@@ -31,6 +31,7 @@ pub fn ask(inv: u64) -> HostAsk {
         change: "moved".to_owned(),
         comment: "AAAA replaced".to_owned(),
         kind: TaskType::Automated,
+        is_affected: false,
         unit: inv as usize,
     }
 }

@@ -12,8 +12,8 @@ use super::outlook::unapproved;
 use super::pass::CmsContent;
 use super::queue::asked_now;
 use super::*;
-use crate::change::Change;
 use crate::change::fixture::change;
+use crate::change::{AffectedHost, Change};
 use crate::claim::Subject;
 use crate::cms::task::{ListedTask, TaskAnswer, TaskStatus, TaskType};
 use crate::cms::{CmsFault, CmsFaultKind};
@@ -359,6 +359,31 @@ fn an_action_says_what_a_plan_does_to_a_host() {
     assert_eq!(asked(&undo).map(|(action, ..)| action), Some(CmsAction::Prepare));
     let elsewhere = Change { project: "web".to_owned(), ..moved };
     assert_eq!(asked(&plan(vec![elsewhere], &[])), None, "its project asks nothing");
+}
+
+#[test]
+fn a_host_at_whose_name_another_one_takes_an_address_is_asked_for() {
+    let taken = |before: &[&str], after: &[&str]| {
+        let own = aaaa("h2.search.example.net", before, after);
+        let project = "search".to_owned();
+        let affected = AffectedHost { name: "h2.search.example.net.".to_owned(), project, subject: host(2) };
+        let own_host = PlanScope { subjects: vec![host(1)], ..PlanScope::default() };
+        Plan { affected: vec![affected], only: Some(own_host), ..plan(vec![own], &[]) }
+    };
+    let projects = BTreeMap::from([("search".to_owned(), terms(&["a"]))]);
+    let asked = |plan: &Plan| -> Vec<(Subject, String, TaskType, bool)> {
+        let asks = asks_of(plan, &units(&plan.changes)[0], &projects).into_iter();
+        asks.map(|ask| (ask.subject, ask.host, ask.kind, ask.is_affected)).collect()
+    };
+    let name = || "h2.search.example.net".to_owned();
+    let plan = taken(&["2001:db8::1"], &[]);
+    let own = (host(1), name(), TaskType::Manual, false);
+    assert_eq!(asked(&plan), [own.clone(), (host(2), name(), TaskType::Automated, true)]);
+    assert_eq!(asked(&taken(&["2001:db8::1"], &["2001:db8::1", "2001:db8::2"])), [], "nothing is taken");
+    // Where the host has a part in the change, it is a host of the plan as any other.
+    let mut plan = plan;
+    plan.changes[0].also = vec![host(2)];
+    assert_eq!(asked(&plan), [own, (host(2), name(), TaskType::Automated, false)]);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::target::{PoolName, TargetId, ZoneId};
 
 mod document;
 
+pub mod reach;
+
 #[cfg(test)]
 pub mod fixture;
 
@@ -412,6 +414,19 @@ pub struct LeftBehindRrset {
     pub project: Option<String>,
     /// The apply that created the RRset; none where the journal does not have it.
     pub apply: Option<u64>,
+}
+
+/// A host at whose name a change takes an address, and of which no rule has a part in that: the command line did not name it, or
+/// it gets no change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AffectedHost {
+    /// The name, in presentation format with the final dot.
+    pub name: String,
+    /// The project of the host.
+    pub project: String,
+    /// The host.
+    pub subject: Subject,
 }
 
 /// A subject that is blocked.

@@ -9,7 +9,7 @@ use super::recent::RecentPods;
 use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
-use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, copies, derive};
+use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, affected, copies, derive};
 use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
@@ -102,6 +102,7 @@ pub fn decide_and<T>(
         let more = copies::blocks(&context, &decided, &others);
         if more.is_empty() {
             copies::join(&context, &mut decided, others);
+            decided.affected = affected::find(&context, &decided.changes);
             return look(&context, &standings, decided);
         }
         // What other hosts may do depends on which are blocked.

@@ -17,7 +17,7 @@ use super::{
     RuleContext, SubjectBlock, SubjectStanding, SubjectStandings, delay, orphans, protect, released, standing,
 };
 use super::{endpoints, former_names, gone_endpoints, left_unstated, records, rules, unstated};
-use crate::change::{BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
+use crate::change::{AffectedHost, BlockedSubject, Change, DelayedRrset, Notice, SkippedSubject};
 use crate::claim::Subject;
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::inventory::model::Policy;
@@ -28,6 +28,8 @@ use crate::live::NameSpot;
 pub struct FleetDecisions {
     /// The changes.
     pub changes: Vec<Change>,
+    /// The hosts whose names lose an address by changes that are not theirs.
+    pub affected: Vec<AffectedHost>,
     /// The blocked hosts, each once.
     pub blocked: Vec<BlockedSubject>,
     /// The skipped hosts, each once.

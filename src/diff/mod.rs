@@ -85,6 +85,8 @@ pub mod copies;
 
 pub mod adopt;
 
+mod affected;
+
 pub mod decide;
 
 pub use act::RuleAct;

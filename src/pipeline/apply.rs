@@ -583,7 +583,8 @@ impl ApplyWork<'_> {
 
     /// Ends the tasks of hosts whose turn is over.
     pub fn end_tasks(&self, applied: &ApplyOutcome, state: &mut dyn State) -> Result<(), Problem> {
-        self.approver.map_or(Ok(()), |approver| approver.end(applied, state, self.request.wave_clock()))
+        self.approver
+            .map_or(Ok(()), |approver| approver.end((self.sealed.plan(), applied), state, self.request.wave_clock()))
     }
 
     /// Finds out what earlier applies did that is not known to be served: what a run changed that died, and that no later one

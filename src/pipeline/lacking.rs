@@ -265,6 +265,7 @@ impl LackWork<'_> {
             inputs: BTreeMap::new(),
             fleet: None,
             hosts: BTreeMap::new(),
+            affected: Vec::new(),
             changes,
             review: None,
             groups: Vec::new(),

@@ -8,9 +8,9 @@ use std::net::IpAddr;
 
 use crate::apply::{CopyAccess, LaneSurvey, Survey, UnitVerdict};
 use crate::change::Change;
+use crate::change::reach::addresses;
 use crate::dns::{Name, RrKey, Rtype, ZoneName};
 use crate::plan::Plan;
-use crate::rollout::flux::addresses;
 use crate::target::{Answer, Question};
 use crate::undo::takes_name;
 

@@ -174,6 +174,7 @@ pub(super) fn made(
         inputs,
         fleet: Some(fleet(&inventory, &selection)),
         hosts,
+        affected: decided.affected,
         changes: decided.changes,
         review,
         stated: decided.statements,

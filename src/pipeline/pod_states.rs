@@ -10,6 +10,7 @@ use super::acceptance;
 use super::conduct::ApplyConduct;
 use super::settings::WorkspaceSettings;
 use crate::apply::ApplyOutcome;
+use crate::change::reach::takes_value;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::Inventory;
@@ -17,7 +18,6 @@ use crate::inventory::pods::Pod;
 use crate::inventory::read::{self, ExportFiles};
 use crate::inventory::value::Time;
 use crate::plan::{Plan, PlanScope};
-use crate::rollout::flux::takes_value;
 use crate::state::{self, DownPod, OpenedState, State, StateAddress, StateLock};
 
 /// The source of pods.

@@ -10,6 +10,7 @@ use super::targets::Targets;
 use super::wave_checks::WaveChecks;
 use super::waves::GroupSettings;
 use crate::change::Change;
+use crate::change::reach::{addresses, is_of_address};
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype};
@@ -17,7 +18,6 @@ use crate::inventory::model::Config;
 use crate::inventory::value::Time;
 use crate::parallel::{HELD, side_by_side};
 use crate::plan::Plan;
-use crate::rollout::flux::{addresses, is_of_address};
 use crate::rollout::{FluxRow, ProbeResult, RolloutMemory, UnitMember, UnitStep};
 use crate::target::{Answer, CopyId, Question, ZoneId};
 

@@ -142,6 +142,7 @@ mod tests {
             is_down: false,
             canary_of: None,
             before: Vec::new(),
+            affected: Vec::new(),
             gave: Vec::new(),
             wanted: None,
             stage: FluxStage::NotServed,

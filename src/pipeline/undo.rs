@@ -98,6 +98,7 @@ pub fn make_undo(request: &PlanRequest<'_>, id: ApplyId, progress: &dyn Progress
         inputs: digest.map(|digest| (SETTINGS.to_owned(), digest)).into_iter().collect(),
         fleet: None,
         hosts: BTreeMap::new(),
+        affected: Vec::new(),
         changes,
         review: None,
         groups: Vec::new(),

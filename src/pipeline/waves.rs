@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::approvals::foreseen;
 use crate::apply::Survey;
+use crate::change::reach::takes_value;
 use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::{Rule, Subject};
 use crate::diag::Problem;
@@ -21,7 +22,7 @@ use crate::inventory::value::{Duration, Time};
 use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, LeftNames, Plan, PodSeen};
-use crate::rollout::flux::{FluxRow, FluxStage, takes_value};
+use crate::rollout::flux::{FluxRow, FluxStage};
 use crate::rollout::units::units;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
 use crate::state::{ApplyId, DownPod, FormerTtls, SentFate, State};
@@ -38,6 +39,13 @@ pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
 /// let through, one pod after another.
 pub fn settings_for(plan: &Plan, projects: &[Project], sets: &[PodSet]) -> GroupSettings {
     let mut settings = settings_of(projects, sets);
+    // A host whose name loses an address is busy until clients no longer see that, whatever its own project asks for.
+    for change in plan.changes.iter().filter(|change| plan.affected(change).next().is_some()) {
+        let admin = projects.iter().find(|own| own.id == change.project).and_then(|own| own.admin.as_ref());
+        if let Some(admin) = admin.filter(|_| !settings.contains_key(&change.project)) {
+            settings.insert(change.project.clone(), RolloutTerms::without_budget(admin.origin));
+        }
+    }
     for change in plan.changes.iter().filter(|_| plan.undoes.is_some()) {
         let admin = projects.iter().find(|own| own.id == change.project).and_then(|own| own.admin.as_ref());
         // Without it nothing of the project is allowed.

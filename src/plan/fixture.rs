@@ -28,6 +28,7 @@ pub fn empty() -> Plan {
             .into(),
         fleet: Some(62_000),
         hosts: BTreeMap::new(),
+        affected: Vec::new(),
         changes: Vec::new(),
         review: None,
         groups: Vec::new(),

@@ -8,7 +8,10 @@ use super::pods::PodSeen;
 use super::review::Review;
 use super::waves::{GroupSeen, GroupWaves, WaitingSubject};
 use super::zone_change::ZoneChange;
-use crate::change::{BlockedSubject, Change, DelayedRrset, LeftBehindRrset, Notice, NoticeCode, SkippedSubject};
+use crate::change::reach::takes_value;
+use crate::change::{
+    AffectedHost, BlockedSubject, Change, DelayedRrset, LeftBehindRrset, Notice, NoticeCode, SkippedSubject,
+};
 use crate::claim::{Subject, SubjectPattern};
 use crate::diff::statements::RrsetStatement;
 use crate::disk::hex;
@@ -40,6 +43,9 @@ pub struct Plan {
     pub fleet: Option<u64>,
     /// What the inventory says of the hosts that the plan names; without those that it lacks. Reports show their names.
     pub hosts: BTreeMap<Inv, HostSeen>,
+    /// The hosts whose names lose an address by changes that are not theirs, sorted by name and host; those alone whose
+    /// projects ask for approvals.
+    pub affected: Vec<AffectedHost>,
     /// The changes, sorted by project, subject, pool, zone, owner, type, targets; the names as text.
     pub changes: Vec<Change>,
     /// The causes of the changes; none where an apply is undone, and where there are neither changes nor a base.
@@ -89,6 +95,14 @@ impl Plan {
     pub fn tells_all_waits(&self) -> bool {
         let hides = |notice: &Notice| matches!(notice.code, NoticeCode::ZoneUnknown | NoticeCode::RemovalsRest);
         self.only.is_none() && self.undoes.is_none() && !self.notices.iter().any(hides)
+    }
+
+    /// The hosts at whose names a change takes an address, and of which no rule has a part in that.
+    pub fn affected<'p>(&'p self, change: &'p Change) -> impl Iterator<Item = &'p AffectedHost> {
+        let rows = if takes_value(change) { &self.affected[..] } else { &[] };
+        let name = if rows.is_empty() { String::new() } else { change.key.owner.to_string() };
+        let is_own = |affected: &AffectedHost| change.subjects().any(|own| own.host() == affected.subject.host());
+        rows.iter().filter(move |affected| affected.name == name && !is_own(affected))
     }
 
     /// The backbone name of a host, with the final dot; none where the inventory has none for it.

@@ -29,6 +29,8 @@ pub fn settle(plan: &mut Plan) {
         only.projects.sort_unstable();
         only.projects.dedup();
     }
+    plan.affected.sort_unstable();
+    plan.affected.dedup();
     plan.changes.sort_by(changes);
     plan.delayed.sort_by(delayed);
     plan.groups.sort_by(|a, b| a.group.cmp(&b.group));

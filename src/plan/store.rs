@@ -193,7 +193,7 @@ mod tests {
         };
         assert_eq!(
             shown(b"{\n  \"fromat\": 1}"),
-            "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `blocked`, \
+            "plan.json:2:10: error[plan-malformed]: unknown field `fromat`, expected one of `affected`, `blocked`, \
              `changes`, `created`, `delayed`, `effect`, `expires`, `fleet`, `format`, `groups`, `hosts`, `id`, `inputs`, \
              `left_behind`, `limits`, \
              `notices`, `only`, `pods`, `review`, `skipped`, `sources`, `stated`, `tool`, `undoes`, `waiting`, `waves`, `workspace`, `zone_changes`, `zones`"

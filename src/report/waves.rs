@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::summary::{SubjectCounts, counted};
 use super::words::ExplainedCode as _;
+use crate::change::reach::takes_value;
 use crate::claim::Subject;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{GroupWaves, Plan, WaitCode, WaitingSubject};
-use crate::rollout::flux::takes_value;
 use crate::rollout::group_of;
 use crate::state::GateAsked;
 

@@ -292,6 +292,7 @@ fn row(member: &UnitMember<'_>, is_repair: bool, canary_of: Option<u64>) -> Flux
         // The first wave of a batch has settled when its old addresses have gone, too.
         canary_of: canary_of.or(member.between.as_ref().and_then(|between| between.row.canary_of)),
         before: member.before.clone(),
+        affected: member.affected.clone(),
         gave: member.gave.clone(),
         wanted: member.wanted.clone(),
         stage: FluxStage::NotServed,

@@ -8,8 +8,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
+use crate::change::reach::is_of_address;
 use crate::claim::Subject;
-use crate::dns::{ChangeKind, Name, Rrset, Rtype};
+use crate::dns::{Name, Rrset, Rtype};
 use crate::inventory::value::{Duration, Time};
 
 /// What an RRset was before a change.
@@ -43,35 +44,10 @@ impl FormerRrset {
     }
 }
 
-/// Whether a change is of an RRset by which clients reach its subject.
-pub fn is_of_address(change: &Change) -> bool {
-    is_address_type(change.key.rtype)
-}
-
-/// Whether clients reach a subject by RRsets of a type.
-pub fn is_address_type(rtype: Rtype) -> bool {
-    matches!(rtype, Rtype::A | Rtype::AAAA | Rtype::CNAME)
-}
-
 /// Whether a change is one that caches are watched for: of such an RRset, or of an SRV that lists pods.
 pub fn is_watched(change: &Change) -> bool {
     let lists_pods = || change.subjects().any(|subject| matches!(subject, Subject::Endpoints(_)));
     is_of_address(change) || (change.key.rtype == Rtype::SRV && lists_pods())
-}
-
-/// Whether a change takes a live value from such an RRset.
-pub fn takes_value(change: &Change) -> bool {
-    is_of_address(change)
-        && match &change.kind {
-            ChangeKind::Create { .. } => false,
-            ChangeKind::Delete { .. } => true,
-            ChangeKind::Modify { before, after } => before.rdata().iter().any(|value| !after.rdata().contains(value)),
-        }
-}
-
-/// The addresses of an RRset, where there is one that holds any.
-pub fn addresses(rrset: Option<&Rrset>, rtype: Rtype) -> impl Iterator<Item = IpAddr> {
-    rrset.into_iter().flat_map(Rrset::rdata).filter_map(move |value| value.as_rdata(rtype).address())
 }
 
 /// How far a change is on its way to clients.
@@ -108,6 +84,9 @@ pub struct FluxRow {
     pub canary_of: Option<u64>,
     /// What its addresses were before.
     pub before: Vec<FormerRrset>,
+    /// The hosts at whose names the change takes addresses, and of which no rule has a part in that; sorted. They are busy as
+    /// long as it is in flux.
+    pub affected: Vec<Subject>,
     /// The addresses that it has by the change, sorted; none where the change only takes some.
     pub gave: Vec<IpAddr>,
     /// What its addresses are to be in the end, where the change stopped in between: what goes is still there. None where

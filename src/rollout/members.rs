@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::IpAddr;
 
-use super::flux::{FluxRow, FormerRrset, RolloutMemory, addresses, is_watched, takes_value};
+use super::flux::{FluxRow, FormerRrset, RolloutMemory, is_watched};
 use super::steps::UnitStep;
 use super::units::{ChangeUnit, is_one};
+use crate::change::reach::{addresses, takes_value};
 use crate::change::{BlockCode, BlockedSubject, Change, NoticeCode};
 use crate::claim::Subject;
 use crate::dns::RrKey;
@@ -81,6 +82,8 @@ pub struct UnitMember<'p> {
     pub overlap: Option<Duration>,
     /// What its addresses are before.
     pub before: Vec<FormerRrset>,
+    /// The hosts at whose names its changes take addresses, and of which no rule has a part in that; sorted.
+    pub affected: Vec<Subject>,
     /// What its addresses are to be in the end, where the change stops in between.
     pub wanted: Option<Vec<FormerRrset>>,
     /// How it is in between since an earlier wave, where it is.
@@ -163,8 +166,9 @@ impl<'p> RolloutView<'p> {
         }
         let mut changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
         changes.find_map(|change| {
-            let mut hosts = change.subjects().filter_map(Subject::host).map(Subject::Host);
-            hosts.find_map(|host| Some((change.project.as_str(), self.unapproved.get(&host)?)))
+            let own = change.subjects().filter_map(Subject::host).map(Subject::Host);
+            let affected = self.plan.affected(change).map(|affected| affected.subject.clone());
+            own.chain(affected).find_map(|host| Some((change.project.as_str(), self.unapproved.get(&host)?)))
         })
     }
 
@@ -200,7 +204,7 @@ impl<'p> RolloutView<'p> {
     fn member(&self, subject: &'p Subject, group: &'p str, terms: &GroupTerms, unit: &ChangeUnit) -> UnitMember<'p> {
         let open = unit.changes.iter().filter(|place| (self.is_open)(**place));
         let changes = open.map(|place| &self.plan.changes[*place]);
-        let own: Vec<&Change> = changes.filter(|change| change.subjects().any(|its| its == subject)).collect();
+        let own: Vec<&'p Change> = changes.filter(|change| change.subjects().any(|its| its == subject)).collect();
         let (location, rack) = place_of(self.plan, subject).unzip();
         let location = location.or_else(|| self.memory.location_of(subject));
         let location = location.or_else(|| self.unknown.get(subject).map(String::as_str));
@@ -219,10 +223,17 @@ impl<'p> RolloutView<'p> {
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
             wanted: (step == UnitStep::ToVia).then(after),
             between: self.between((subject, group), terms, (&addresses, step)),
+            affected: self.affected(&own),
             gave: self.gave(subject, unit),
             is_down: self.down.contains_key(subject) && !self.has_place(subject, group),
             repairs: self.repairs((subject, group), &addresses),
         }
+    }
+
+    /// The hosts at whose names changes take addresses, and of which no rule has a part in that.
+    fn affected(&self, changes: &[&'p Change]) -> Vec<Subject> {
+        let affected = changes.iter().flat_map(|change| self.plan.affected(change)).map(|host| host.subject.clone());
+        affected.collect::<BTreeSet<Subject>>().into_iter().collect()
     }
 
     /// The addresses that all changes of a subject leave it, also those that were made before.
@@ -413,6 +424,7 @@ mod tests {
             is_down: false,
             canary_of: None,
             before: vec![FormerRrset::before(&left)],
+            affected: Vec::new(),
             gave: Vec::new(),
             wanted: Some(vec![FormerRrset::after(&left)]),
             stage: FluxStage::ServedSince(now.minus(Duration::from_secs(3_600))),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::flux::{FluxRow, RolloutMemory, is_address_type};
+use super::flux::{FluxRow, RolloutMemory};
+use crate::change::reach::is_address_type;
 use crate::claim::Subject;
 use crate::diff::recent::RecentPods;
 use crate::dns::{Name, Rtype};

@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::board::HeldBack;
-use super::flux::{FluxRow, FormerRrset, takes_value};
+use super::flux::{FluxRow, FormerRrset};
 use super::members::RolloutView;
 use super::units::ChangeUnit;
 use crate::change::Change;
+use crate::change::reach::takes_value;
 use crate::claim::Subject;
 use crate::dns::Rtype;
 use crate::plan::{PodSeen, WaitCode};

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use super::flux::takes_value;
 use super::members::group_of;
 use super::units::{ChangeUnit, units};
+use crate::change::reach::takes_value;
 use crate::change::{Change, ChangeKind};
 use crate::claim::Subject;
 use crate::dns::{RrKey, Rrset, Rtype};

@@ -11,11 +11,11 @@ use super::approvals;
 use super::gates::{GateAsked, GateOutcome};
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
 use crate::apply::Batch;
+use crate::change::reach::takes_value;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
 use crate::plan::{WaitCode, WaitingSubject};
-use crate::rollout::flux::takes_value;
 use crate::rollout::{
     FluxRow, FluxStage, FormerRrset, GroupBatch, ProbeResult, RolloutChoice, RolloutMemory, WaitRecord,
 };
@@ -187,9 +187,10 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
     // A later part of an apply: what it had stays known, and it settles anew.
     let sql =
         "INSERT INTO flux (subject, apply, group_name, location, settle, is_disruptive, is_repair, canary_of, former,
-           gave, is_down, wanted, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0)
+           gave, is_down, wanted, affected, is_over) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0)
          ON CONFLICT (subject, apply) DO UPDATE SET is_over = 0, gave = excluded.gave, answer = NULL,
            wanted = COALESCE(excluded.wanted, flux.wanted),
+           affected = CASE WHEN excluded.affected = '[]' THEN flux.affected ELSE excluded.affected END,
            settle = CASE WHEN flux.settle > excluded.settle THEN flux.settle ELSE excluded.settle END,
            is_disruptive = CASE WHEN flux.is_disruptive = 1 THEN 1 ELSE excluded.is_disruptive END";
     for row in &choice.flux {
@@ -202,6 +203,7 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
             is_repair,
             canary_of,
             before,
+            affected,
             gave,
             is_down,
             wanted,
@@ -211,10 +213,13 @@ pub fn begin_wave(change: &dyn SqlChange, apply: ApplyId, choice: &RolloutChoice
         let canary_of = canary_of.map(|batch| batch as i64);
         let former = serde_json::to_string(before).expect("texts are JSON");
         let gave = serde_json::to_string(gave).expect("addresses are JSON");
+        let affected: Vec<String> = affected.iter().map(Subject::to_string).collect();
+        let affected = serde_json::to_string(&affected).expect("texts are JSON");
         let wanted = wanted.as_ref().map(|wanted| serde_json::to_string(wanted).expect("texts are JSON"));
         #[rustfmt::skip]
         change.execute(sql, values![
             subject, apply, group, location, settle, *is_disruptive, *is_repair, canary_of, former, gave, *is_down, wanted,
+            affected,
         ])?;
     }
     keep_waits(change, choice)
@@ -353,7 +358,7 @@ fn flux(state: &impl SqlRead) -> Result<Vec<FluxRow>, Problem> {
                    AND z.served IS NULL AND {COUNTS}),
            (SELECT max(z.served) FROM flux_zones z
               WHERE z.apply = flux.apply AND z.subject = flux.subject AND {COUNTS}),
-           flux.gave, flux.answer, flux.is_down, flux.wanted
+           flux.gave, flux.answer, flux.is_down, flux.wanted, flux.affected
          FROM flux JOIN applies a ON a.id = flux.apply"
     );
     let mut rows = state.rows(&sql, &[], |row| flux_row(state, row))?;
@@ -366,6 +371,9 @@ fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> 
     let rrsets = |text: String| serde_json::from_str(&text).map_err(|_| state.odd("list of RRsets", &text));
     let before: Vec<FormerRrset> = rrsets(row.get(8)?)?;
     let gave = row.get::<String>(12)?;
+    let affected = row.get::<String>(16)?;
+    let hosts: Vec<String> = serde_json::from_str(&affected).map_err(|_| state.odd("list of hosts", &affected))?;
+    let hosts = hosts.iter().map(|host| host.parse().map_err(|_| state.odd("subject", host)));
     let wanted = row.get::<Option<String>>(15)?.map(rrsets).transpose()?;
     let (is_not_made, is_open) = (row.get::<bool>(9)?, row.get::<bool>(10)?);
     let stage = match row.get::<Option<Time>>(11)? {
@@ -383,6 +391,7 @@ fn flux_row(state: &impl SqlRead, row: &dyn SqlRow) -> Result<FluxRow, Problem> 
         is_repair: row.get(6)?,
         canary_of: row.get::<Option<i64>>(7)?.map(|batch| batch as u64),
         before,
+        affected: hosts.collect::<Result<_, Problem>>()?,
         gave: serde_json::from_str(&gave).map_err(|_| state.odd("list of addresses", &gave))?,
         stage,
         answer: row.get(13)?,

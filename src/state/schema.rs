@@ -5,7 +5,7 @@
 //! final dot.
 
 /// What makes each version of the one before; the first is made of nothing.
-pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17, V18, V19];
+pub const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13, V14, V15, V16, V17, V18, V19, V20];
 
 /// The version that this program reads and writes.
 pub const VERSION: i64 = STEPS.len() as i64;
@@ -536,6 +536,11 @@ CREATE TABLE cms_given (
     at BIGINT NOT NULL,
     PRIMARY KEY (apply, subject, service, status)
 );
+";
+
+/// What version 20 adds: the hosts at whose names a change takes addresses, and of which no rule has a part in that.
+const V20: &str = "
+ALTER TABLE flux ADD COLUMN affected TEXT NOT NULL DEFAULT '[]';
 ";
 
 /// The first version whose rows have digests.

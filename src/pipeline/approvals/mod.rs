@@ -23,6 +23,7 @@ use crate::approval::collect::{HostsKnown, asked_too_long, collect};
 use crate::approval::outlook::unapproved;
 use crate::approval::queue::asked_now;
 use crate::approval::{ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
+use crate::change::Change;
 use crate::claim::Subject;
 use crate::cms::task::TaskType;
 use crate::diag::Problem;
@@ -31,7 +32,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, UnapprovedHost, plan_covers, units, what_is_left};
+use crate::rollout::{ChangeUnit, RolloutMemory, UnapprovedHost, plan_covers, units, what_is_left};
 use crate::state::State;
 
 /// What projects ask for, by their ids.
@@ -102,6 +103,28 @@ pub struct AskScope<'a> {
     pub free: &'a BTreeSet<Subject>,
 }
 
+/// The hosts of changes that may not have reached all clients yet, and those at whose names these took addresses.
+struct HostsInFlux(BTreeSet<Subject>);
+
+impl HostsInFlux {
+    /// By what is remembered.
+    fn of(rollouts: &RolloutMemory, now: Time) -> HostsInFlux {
+        let rows = rollouts.flux.iter().filter(|row| row.is_in_flux(now));
+        HostsInFlux(rows.flat_map(|row| std::iter::once(&row.subject).chain(&row.affected)).cloned().collect())
+    }
+
+    /// Whether a host is one of them.
+    fn has(&self, subject: &Subject) -> bool {
+        self.0.contains(subject)
+    }
+}
+
+/// The subjects of a change, and the hosts at whose names it takes addresses that are not their own.
+fn hit_by<'p>(plan: &'p Plan, change: &'p Change) -> impl Iterator<Item = Subject> + use<'p> {
+    let affected = plan.affected(change).map(|affected| affected.subject.clone());
+    change.subjects().filter_map(Subject::counted).chain(affected)
+}
+
 /// What was found out before a wave.
 pub struct Approvals<'a> {
     /// Services, with what is known.
@@ -155,8 +178,8 @@ impl Approver<'_> {
         let mut pass = ApprovalPass::new(term, memory);
         pass.ask_lists(self.services.keys());
         self.run_pass(&mut pass, state)?;
-        let changed: BTreeSet<Subject> =
-            plan.changes.iter().flat_map(|change| change.subjects()).filter_map(Subject::counted).collect();
+        let changed: BTreeSet<Subject> = plan.changes.iter().flat_map(|change| hit_by(plan, change)).collect();
+        let in_flux = HostsInFlux::of(&rollouts, now);
         let blocked: BTreeSet<Option<Subject>> = plan.blocked.iter().map(|own| own.subject.counted()).collect();
         let named: BTreeSet<&Subject> = plan.only.iter().flat_map(|only| &only.subjects).collect();
         let covered: BTreeSet<&String> = known.keys().filter(|project| plan_covers(plan, known, project)).collect();
@@ -166,7 +189,7 @@ impl Approver<'_> {
             is_seen && !blocked.contains(&Some(subject.clone()))
         };
         let hosts = HostsKnown {
-            is_in_flux: &|subject| rollouts.rows_of(subject).any(|row| row.is_in_flux(now)),
+            is_in_flux: &|subject| in_flux.has(subject),
             is_changed: &|subject| changed.contains(subject),
             is_seen: &is_seen,
             is_known: &|service| self.services.contains_key(service),
@@ -179,8 +202,7 @@ impl Approver<'_> {
         let too_long = asked_too_long(pass.memory(), &give_up, now);
         // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
         let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
-            let changes = unit.changes.iter().map(|place| &plan.changes[*place]);
-            changes.flat_map(|change| change.subjects()).filter_map(Subject::counted).collect()
+            unit.changes.iter().flat_map(|place| hit_by(plan, &plan.changes[*place])).collect()
         };
         let together = units(&plan.changes).into_iter().map(|unit| of_unit(&unit));
         let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
@@ -260,18 +282,28 @@ impl Approver<'_> {
     /// change reaches clients at once.
     ///
     /// Errors: the state cannot be read or written.
-    pub fn end(&self, applied: &ApplyOutcome, state: &mut dyn State, clock: Time) -> Result<(), Problem> {
+    pub fn end(
+        &self,
+        (plan, applied): (&Plan, &ApplyOutcome),
+        state: &mut dyn State,
+        clock: Time,
+    ) -> Result<(), Problem> {
         let memory = state.approvals()?;
         if memory.tasks().next().is_none() && memory.refusals.is_empty() {
             return Ok(());
         }
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
+        let in_flux = HostsInFlux::of(&rollouts, now);
         let mut pass = ApprovalPass::new(self.term(&id, now), memory);
-        let is_in_flux = |subject: &Subject| rollouts.rows_of(subject).any(|row| row.is_in_flux(now));
         let over = applied.hosts.iter().filter(|host| host.outcome != OutcomeCode::Waiting);
-        let over: BTreeSet<Subject> =
-            over.filter_map(|host| host.subject.counted()).filter(|own| !is_in_flux(own)).collect();
+        let mut over: BTreeSet<Subject> = over.filter_map(|host| host.subject.counted()).collect();
+        // Who only loses an address of its name has the outcome of whose change that is.
+        let affected = plan.changes.iter().filter(|change| change.subjects().any(|own| over.contains(own)));
+        let affected: Vec<Subject> =
+            affected.flat_map(|change| plan.affected(change)).map(|own| own.subject.clone()).collect();
+        over.extend(affected);
+        over.retain(|subject| !in_flux.has(subject));
         let ids = over.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.id.clone());
         let ids: Vec<String> = ids.collect();
         pass.end(ids);
@@ -320,6 +352,9 @@ impl Approvals<'_> {
             for ask in asks.iter().filter(|ask| !is_through(&ask.subject)) {
                 let is_rejected = self.pass.rejected().contains(&ask.subject);
                 let mut why = unapproved(self.pass.memory(), ask, self.now, is_rejected);
+                if ask.is_affected {
+                    why.message = format!("`{}` loses an address by it, and {}", ask.host, why.message);
+                }
                 if let Some(first) = self.goes_before.get(&ask.subject).filter(|_| why.until.is_none()) {
                     why.message = format!("{first} goes first: it stopped in between, and waits for the same services");
                 }
@@ -327,8 +362,13 @@ impl Approvals<'_> {
             }
             // Where one is rejected, those that go with it do not go for that reason.
             if let Some((host, why)) = own.iter().find(|(_, why)| why.until.is_some()).cloned() {
+                let is_affected = asks.iter().any(|ask| ask.is_affected && ask.subject == host);
                 for (subject, other) in own.iter_mut().filter(|(_, other)| other.until.is_none()) {
-                    let message = format!("{subject} shares a change with {host}, and {}", why.message);
+                    let message = if is_affected {
+                        why.message.clone()
+                    } else {
+                        format!("{subject} shares a change with {host}, and {}", why.message)
+                    };
                     *other = UnapprovedHost { message, ..why.clone() };
                 }
             }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
 use super::digest::HexDigest;
+use crate::change::AffectedHost;
 use crate::diff::statements::RrsetStatement;
 use crate::disk::DigestText;
 use crate::dns::{RrKey, ZoneName};
@@ -106,6 +107,7 @@ pub fn parse(text: &str) -> Result<SealedPlan, PlanReadError> {
         inputs: document.inputs.into_iter().map(|(file, HexDigest(digits))| (file, digits)).collect(),
         fleet: document.fleet,
         hosts: document.hosts,
+        affected: document.affected,
         changes: document.changes,
         review: document.review,
         stated: document.stated,
@@ -184,6 +186,7 @@ fn check(plan: &Plan) -> Result<(), PlanReadError> {
         return Err(PlanReadError::Inconsistent(format!("`{period}` is not a length of time such as `1h`")));
     }
     ascending("changes", &plan.changes, order::changes)?;
+    ascending("affected", &plan.affected, Ord::cmp)?;
     ascending("stated", &plan.stated, Ord::cmp)?;
     ascending("delayed", &plan.delayed, order::delayed)?;
     ascending("groups", &plan.groups, |a, b| a.group.cmp(&b.group))?;
@@ -242,6 +245,9 @@ fn ascending<T>(list: &str, items: &[T], compare: fn(&T, &T) -> Ordering) -> Res
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DocumentFields {
+    /// The hosts whose names lose an address by changes that are not theirs; left out where there are none.
+    #[serde(default, deserialize_with = "some_objects")]
+    affected: Vec<AffectedHost>,
     /// The blocked subjects.
     #[serde(deserialize_with = "objects")]
     blocked: Vec<BlockedSubject>,

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::super::fixture::{self, fleet};
 use super::super::*;
 use super::*;
+use crate::change::AffectedHost;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{Duration, Inv, Time};
@@ -120,6 +121,11 @@ fn change() -> impl Strategy<Value = Change> {
     )
 }
 
+/// A host whose name loses an address.
+fn affected(name: String, inv: Inv) -> AffectedHost {
+    AffectedHost { project: name.clone(), name, subject: Subject::Host(inv) }
+}
+
 /// A host with a text for all that is known of it, or with a datacenter alone.
 fn host_seen(text: String, inv: Inv) -> HostSeen {
     let given = inv.0.is_multiple_of(2).then(|| text.clone());
@@ -186,6 +192,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             }),
             inputs: texts.iter().map(|text| (text.clone(), "0f".repeat(32))).collect(),
             fleet: (seen.1 % 2 == 1).then_some(seen.1),
+            affected: hosts.iter().map(|host| affected(text(1), *host)).collect(),
             hosts: hosts.iter().map(|host| (*host, host_seen(text(host.0 as usize % 4), *host))).collect(),
             review: (!changes.is_empty()).then(|| reviewed(changes.len() as u32, seen.1, text(1))),
             changes,

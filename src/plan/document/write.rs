@@ -96,6 +96,7 @@ impl Serialize for PlanDocument<'_> {
         let hosts = plan.hosts.iter().map(|(inv, host)| (inv.to_string(), host));
         let inputs = plan.inputs.iter().map(|(file, digits)| (file.clone(), DigestText(digits).to_string()));
         let mut fields = serializer.serialize_map(None)?;
+        write_some(&mut fields, "affected", not_empty(&plan.affected))?;
         fields.serialize_entry("blocked", &plan.blocked)?;
         fields.serialize_entry("changes", &plan.changes)?;
         write_some(&mut fields, "created", is_whole.then_some(&plan.created))?;

@@ -268,10 +268,10 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::reach::takes_value;
     use crate::claim::Subject;
     use crate::inventory::value::Time;
     use crate::plan::{GroupSeen, WaitCode, WaitingSubject, fixture};
-    use crate::rollout::flux::takes_value;
 
     /// What one picture of the fixture shows: of each bar the label, the numbers, the parts, and the mark.
     fn shown(id: &str) -> Vec<String> {

@@ -62,6 +62,7 @@ impl WaveCase {
                 settle: SETTLE,
                 overlap: None,
                 before: Vec::new(),
+                affected: Vec::new(),
                 wanted: None,
                 between: None,
                 gave: Vec::new(),

@@ -134,7 +134,7 @@ fn a_newer_state_is_left_alone() {
     db.execute("UPDATE schema_version SET version = 99", []).unwrap();
     for error in [read_error(&file), open_to_write(&file).err().unwrap()] {
         assert_eq!(error.code.as_str(), "state-too-new");
-        assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 19");
+        assert_eq!(error.message, "the state is of version 99, but this program knows versions up to 20");
         assert!(error.hint.is_some());
     }
 }

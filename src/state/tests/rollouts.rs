@@ -20,6 +20,7 @@ fn wave() -> RolloutChoice {
         is_down: false,
         canary_of: None,
         before: Vec::new(),
+        affected: vec![Subject::Host(Inv(7))],
         gave: Vec::new(),
         wanted: None,
         stage: FluxStage::NotServed,
@@ -65,6 +66,7 @@ fn what_probes_and_gates_said_is_kept() {
     state.begin_wave(id, &again).unwrap();
     let row = state.rollouts().unwrap().flux.remove(0);
     assert_eq!((row.answer, row.gave), (None, gave));
+    assert_eq!(row.affected, [Subject::Host(Inv(7))]);
     let asked = |seconds: u64, outcome| GateAsked {
         at: at(seconds),
         group: "search".to_owned(),

@@ -8,6 +8,7 @@ use crate::cms::task::TaskStatus;
 use crate::diag::Problem;
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::approvals::DEFAULT_SERVICE;
+use crate::inventory::cms::CmsAction;
 use crate::target::{
     Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
 };
@@ -89,13 +90,19 @@ impl UpdateZone for StoryZone<'_> {
 /// Sees whether hosts may go now.
 fn see_off(cast: &mut Cast, going: &BTreeSet<usize>) {
     cast.counted.clear();
+    let mut deeds: Vec<(usize, CmsAction)> = Vec::new();
     for number in going {
-        let host = &cast.hosts[*number];
         let Some(action) = cast.deeds.get(number).copied() else {
-            let fault = format!("{} goes, and the plan does not change it", host.name);
+            let fault = format!("{} goes, and the plan does not change it", cast.hosts[*number].name);
             cast.fault(fault);
             continue;
         };
+        deeds.push((*number, action));
+        // Who has the same name loses an address, and nothing else.
+        deeds.extend(cast.affected.get(number).map(|other| (*other, CmsAction::TemporaryUnreachable)));
+    }
+    for (number, action) in deeds {
+        let host = &cast.hosts[number];
         let Some(terms) = cast.projects.get(host.project).filter(|terms| terms.actions.contains(&action)) else {
             continue;
         };
@@ -110,7 +117,7 @@ fn see_off(cast: &mut Cast, going: &BTreeSet<usize>) {
             }
         }
         if terms.services.iter().any(|service| service == DEFAULT_SERVICE) {
-            cast.counted.insert(*number);
+            cast.counted.insert(number);
         }
         faults.into_iter().for_each(|fault| cast.fault(fault));
     }

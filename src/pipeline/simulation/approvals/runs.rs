@@ -12,7 +12,8 @@ use super::story::Story;
 use super::world::{PROJECTS, TrueHost, address};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
-use crate::change::{Change, Reason};
+use crate::change::{AffectedHost, Change, Reason};
+use crate::claim::Subject;
 use crate::dns::{ChangeKind, Rrset, Rtype};
 use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::value::{Duration, Inv, Time};
@@ -70,10 +71,15 @@ impl Story {
             return Ok(());
         }
         let deeds = sealed.plan().changes.iter().filter_map(|own| Some((own.subject.host()?.0 as usize, deed(own))));
+        let affected = sealed.plan().changes.iter().flat_map(|own| {
+            let others = sealed.plan().affected(own).filter_map(|host| host.subject.host());
+            others.filter_map(|other| Some((own.subject.host()?.0 as usize, other.0 as usize)))
+        });
         self.stage.begin_run(is_deadly);
         {
             let mut cast = self.stage.cast();
             cast.deeds = deeds.collect();
+            cast.affected = affected.collect();
             let run = cast.run;
             cast.tell(|| format!("run {run} at {now} of {id:?}: {}", shown(&sealed.plan().changes)));
         }
@@ -113,7 +119,17 @@ impl Story {
             };
             (Inv(number as u64), host)
         };
-        let changes = cast.hosts.iter().enumerate().filter(|(number, _)| one.is_none_or(|one| one == *number));
+        let goes = |number: &usize| one.is_none_or(|one| one == *number);
+        // Once in a while the name of a host that goes is one that another host has, too, and of which the plan changes nothing.
+        let shared = cast.one_of(4).then(|| (cast.dice.below(count), cast.dice.below(count)));
+        let is_idle = |number: usize| !goes(&number) || change(number, &cast.hosts[number]).is_none();
+        let shared = shared.filter(|(own, other)| goes(own) && own != other && is_idle(*other));
+        let affected = shared.map(|(own, other)| AffectedHost {
+            name: cast.hosts[own].name.to_string(),
+            project: cast.hosts[other].project.to_owned(),
+            subject: Subject::Host(Inv(other as u64)),
+        });
+        let changes = cast.hosts.iter().enumerate().filter(|(number, _)| goes(number));
         let in_service = |project: &str| cast.hosts.iter().filter(|own| own.project == project).count() as u64;
         let group =
             |project: &&str| GroupSeen { group: (*project).to_owned(), in_service: in_service(project), unmet: None };
@@ -124,6 +140,7 @@ impl Story {
             hosts: cast.hosts.iter().enumerate().map(seen).collect(),
             groups: PROJECTS.iter().map(group).collect(),
             changes: changes.filter_map(|(number, host)| change(number, host)).collect(),
+            affected: affected.into_iter().collect(),
             inputs: BTreeMap::new(),
             zones: Vec::new(),
             ..fixture::empty()

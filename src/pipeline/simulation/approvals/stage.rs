@@ -59,6 +59,8 @@ pub struct Cast {
     pub projects: ApprovalSettings,
     /// What the plan of the run does to hosts, by number.
     pub deeds: BTreeMap<usize, CmsAction>,
+    /// Of hosts that the plan of the run changes, those that have their names, too, and that it does not change.
+    pub affected: BTreeMap<usize, usize>,
     /// The hosts of the latest message to DNS that `default` had to let through.
     pub counted: BTreeSet<usize>,
     /// The id of the state.
@@ -137,6 +139,7 @@ impl Stage {
             hosts: Vec::new(),
             projects: BTreeMap::new(),
             deeds: BTreeMap::new(),
+            affected: BTreeMap::new(),
             counted: BTreeSet::new(),
             state_id: String::new(),
             is_older: false,

@@ -16,6 +16,7 @@ impl Stage {
     pub fn observe(&self) {
         let mut cast = self.cast();
         let cast = &mut *cast;
+        let mut affected: Vec<usize> = Vec::new();
         for (number, host) in cast.hosts.iter_mut().enumerate() {
             let live = self.look_up(host);
             if live == host.live {
@@ -25,6 +26,11 @@ impl Stage {
             let counts = live.is_some() && cast.counted.contains(&number);
             host.changes.push(TrueChange { served: None, counts });
             host.live = live;
+            affected.extend(cast.affected.get(&number));
+        }
+        for number in affected {
+            let counts = cast.counted.contains(&number);
+            cast.hosts[number].changes.push(TrueChange { served: None, counts });
         }
     }
 
