@@ -30,10 +30,18 @@ fn phase_of(tie: NameTie) -> Phase {
     }
 }
 
+/// What to do about hosts that a service rejected.
+const AFTER_REJECTION: &str = "ask those who run the service; a run asks again after an hour, or at once where `--host` names the host, and \
+     `--host` with `--ignore-cms --reason TEXT` goes on without it";
+
 /// Why a unit is left that does not go with this wave.
 fn waits(held: &HeldBack, is_rejected: bool) -> UnitVerdict {
-    let outcome = if is_rejected { OutcomeCode::Rejected } else { OutcomeCode::Waiting };
-    UnitVerdict { outcome, message: held.message.clone(), hint: None }
+    let (outcome, hint) = if is_rejected {
+        (OutcomeCode::Rejected, Some(AFTER_REJECTION.to_owned()))
+    } else {
+        (OutcomeCode::Waiting, None)
+    };
+    UnitVerdict { outcome, message: held.message.clone(), hint }
 }
 
 /// The state of a lane.

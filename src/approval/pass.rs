@@ -256,8 +256,9 @@ impl<'a> ApprovalPass<'a> {
                 continue;
             }
             self.change(&id, |row| row.is_ended = true);
-            // It stays where zonewright.toml no longer has its service.
-            if self.term.services.contains_key(&service) {
+            // It stays where zonewright.toml no longer has its service. While a request about it is under way, a deletion could be
+            // done before that, and the task would come back.
+            if self.term.services.contains_key(&service) && !self.open.contains_key(&id) {
                 self.queue(&service, PassJob::Delete(id));
             }
         }
@@ -337,6 +338,10 @@ impl<'a> ApprovalPass<'a> {
             }
             return;
         };
+        if self.memory.task(id).is_some_and(|row| row.is_ended) {
+            self.queue(service, PassJob::Delete(id.to_owned()));
+            return;
+        }
         match content {
             Ok(CmsContent::Task(Some(TaskAnswer { status, message }))) => {
                 let (now, said) = (self.term.now, TaskSaid { status, message: message.clone(), at: self.term.now });
@@ -433,7 +438,10 @@ impl<'a> ApprovalPass<'a> {
         let busy =
             self.busy.get(project).map_or(0, |busy| busy.iter().filter(|subject| !own.contains(subject)).count());
         if own.len() > max {
-            return Some(format!("{} hosts of `{project}` share a change, and {max} may be busy", own.len()));
+            return Some(format!(
+                "{} hosts of `{project}` share a change, and {max} may be busy: raise `max_busy_hosts`",
+                own.len()
+            ));
         }
         let (are, hosts) = if busy == 1 { ("is", "host") } else { ("are", "hosts") };
         (busy + own.len() > max).then(|| format!("{busy} {hosts} of `{project}` {are} busy, and {max} may be"))

@@ -413,7 +413,10 @@ fn hosts_that_go_together_become_busy_together_or_not_at_all() {
     let mut yard = Yard::new(&[]);
     yard.pass(|pass| pass.ask((1..=3).map(together).collect()), &all_say(TaskStatus::Ok));
     let message = unapproved(&yard.kept, &together(1), at(1), false).message;
-    assert!(message.ends_with("3 hosts of `search` share a change, and 2 may be busy"), "{message}");
+    assert!(
+        message.ends_with("3 hosts of `search` share a change, and 2 may be busy: raise `max_busy_hosts`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -428,6 +431,25 @@ fn a_rejection_lets_go_of_those_that_go_together_with_the_host() {
     assert_eq!(yard.kept.tasks().count(), 0);
     let asked = asked_now(vec![together(1), together(2)], &yard.kept, (&BTreeMap::new(), &BTreeSet::new()), at(9));
     assert!(asked.is_empty(), "neither is asked for within the hour");
+}
+
+#[test]
+fn a_task_is_deleted_only_after_the_reply_to_what_is_under_way() {
+    let mut yard = Yard::new(&[TWO[0]]);
+    let together = |inv: u64| HostAsk { unit: 1, ..ask(inv) };
+    // Both requests are under way, and the reply about host 2 comes first.
+    let begin = |pass: &mut ApprovalPass<'_>| {
+        pass.ask(vec![together(1), together(2)]);
+        let is_of_first = |request: &CmsRequest| matches!(&request.kind, CmsRequestKind::Create(task) if task.host().starts_with("h1"));
+        let mut requests = pass.next(&|_| 2);
+        requests.sort_by_key(is_of_first);
+        let deleted = requests.into_iter().zip([TaskStatus::Rejected, TaskStatus::Ok]).map(|(request, status)| {
+            pass.take(CmsReply { request, content: says(status), took: time::Duration::ZERO });
+            pass.next(&|_| 9).len()
+        });
+        assert_eq!(deleted.collect::<Vec<_>>(), [1, 1], "that of host 2, and then that of host 1");
+    };
+    yard.pass(begin, &|_| Ok(CmsContent::Gone));
 }
 
 #[test]

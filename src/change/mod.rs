@@ -326,6 +326,8 @@ words! {
         EntryLost = "entry-lost",
         /// RRsets of another owner keep it, although others of that owner are taken over.
         OwnerKept = "owner-kept",
+        /// What a cluster-management service says of the hosts of a plan, asked by dry runs.
+        CmsAnswers = "cms-answers",
         /// A cluster-management service would reject the change of a host.
         CmsRejects = "cms-rejects",
         /// A cluster-management service gives no answer, so that hosts wait.
@@ -363,6 +365,7 @@ impl NoticeCode {
             | NoticeCode::WithoutEffect
             | NoticeCode::EntryLost
             | NoticeCode::OwnerKept
+            | NoticeCode::CmsAnswers
             | NoticeCode::CmsRejects
             | NoticeCode::CmsSilent => false,
         }

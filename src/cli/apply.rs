@@ -45,7 +45,7 @@ fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNo
             let refusal = Problem::new(path.display().to_string(), source.code(), source.to_string())
                 .hint("plan again; a plan is never edited");
             notes.note(|metrics| metrics.refused(&refusal));
-            let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
+            let output = ApplyOutput { shared, format: args.format, started: now, is_resumed: false, sealed: None };
             return output.refuse(&refusal, Exit::Refused);
         }
         Err(error @ StoreError::Read { .. }) => return Err(CommandFailure::of_call(error)),

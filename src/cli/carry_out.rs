@@ -77,7 +77,7 @@ impl<'a> ApplyTask<'a> {
 
     /// How its outcome is printed.
     fn output(&self, shared: &'a SharedArgs) -> ApplyOutput<'a> {
-        ApplyOutput { shared, format: self.format, started: self.now, sealed: Some(self.sealed) }
+        ApplyOutput { shared, format: self.format, started: self.now, is_resumed: false, sealed: Some(self.sealed) }
     }
 }
 
@@ -90,6 +90,8 @@ pub struct ApplyOutput<'a> {
     pub format: FormatArg,
     /// When the command began.
     pub started: Time,
+    /// Whether it goes on with an apply of an earlier command.
+    pub is_resumed: bool,
     /// The plan, where it was read.
     pub sealed: Option<&'a SealedPlan>,
 }
@@ -370,6 +372,7 @@ impl ApplyOutput<'_> {
                     sealed: None,
                     apply,
                     started,
+                    is_resumed: self.is_resumed,
                     refusal: None,
                     applied: &applied,
                     noted: StateNotes::default(),
@@ -394,6 +397,7 @@ impl ApplyOutput<'_> {
             sealed: self.sealed,
             apply: None,
             started: self.started,
+            is_resumed: self.is_resumed,
             refusal: Some(refusal),
             applied: &applied,
             noted: StateNotes::default(),
@@ -417,6 +421,7 @@ impl ApplyOutput<'_> {
             sealed: self.sealed,
             apply: *apply,
             started: self.started,
+            is_resumed: self.is_resumed,
             refusal: refusal.as_ref(),
             applied,
             noted: *noted,

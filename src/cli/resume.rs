@@ -34,7 +34,7 @@ pub fn run(shared: &SharedArgs, args: &ResumeArgs) -> Result<Exit, CommandFailur
     };
     let ConductedWork { done, is_interrupted, .. } =
         carry_out::conduct(shared, now, reach, |request, progress| resume_in_waves(id, request, progress, args.wait))?;
-    let output = ApplyOutput { shared, format: args.format, started: now, sealed: None };
+    let output = ApplyOutput { shared, format: args.format, started: now, is_resumed: true, sealed: None };
     match done {
         Ok(ResumeOutcome::Ran(sealed, ran)) => {
             ApplyOutput { sealed: Some(&sealed), ..output }.tell(&ran, is_interrupted, Exit::Done)

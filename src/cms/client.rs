@@ -37,7 +37,7 @@ impl CmsClient {
                 HttpFailureKind::Late => CmsFaultKind::Late,
                 HttpFailureKind::TooLong => CmsFaultKind::TooLong,
             };
-            CmsFault { kind, message }
+            CmsFault::new(kind, message)
         })
     }
 }
@@ -82,7 +82,8 @@ fn in_path(id: &str) -> String {
 /// Refuses a status that is none of the protocol.
 fn expect(answer: &HttpAnswer, is_expected: bool) -> Result<(), CmsFault> {
     let HttpAnswer { host, status, .. } = answer;
-    let fault = || CmsFault::new(CmsFaultKind::Status, format!("`{host}` answers with status {status}"));
+    let said = || CmsFault::new(CmsFaultKind::Status, format!("`{host}` answers with status {status}"));
+    let fault = || CmsFault { status: Some(*status), ..said() };
     is_expected.then_some(()).ok_or_else(fault)
 }
 

@@ -43,12 +43,14 @@ pub struct CmsFault {
     pub kind: CmsFaultKind,
     /// In words, without secrets: lower case, no full stop.
     pub message: String,
+    /// The status of the answer (RFC 9110 section 15), where that is none of the protocol.
+    pub status: Option<u16>,
 }
 
 impl CmsFault {
     /// A fault.
     pub fn new(kind: CmsFaultKind, message: impl Into<String>) -> CmsFault {
-        CmsFault { kind, message: message.into() }
+        CmsFault { kind, message: message.into(), status: None }
     }
 }
 

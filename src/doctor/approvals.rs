@@ -110,20 +110,29 @@ pub fn judge(step: &CmsStep, timeout: Duration) -> Finding {
             };
             (FindingLevel::Problem, "cms-wrong", said.clone(), Some(hint.to_owned()))
         }
-        StepOutcome::Fault(CmsFault { kind, message }) => {
-            (FindingLevel::Problem, "cms-fault", message.clone(), Some(what_to_do(*kind, step.kind).to_owned()))
-        }
+        StepOutcome::Fault(CmsFault { kind, message, status }) => (
+            FindingLevel::Problem,
+            "cms-fault",
+            message.clone(),
+            Some(what_to_do((*kind, *status), step.kind).to_owned()),
+        ),
     };
     Finding { level, code: Code::new(code), place: None, zone: None, message: format!("{about}{message}"), hint }
 }
 
-/// What the authors of a service are to do about a fault.
-fn what_to_do(kind: CmsFaultKind, step: CmsStepKind) -> &'static str {
+/// What the authors of a service are to do about a fault, with the status of the answer.
+fn what_to_do((kind, status): (CmsFaultKind, Option<u16>), step: CmsStepKind) -> &'static str {
     match (kind, step) {
         (CmsFaultKind::Unreachable, _) => {
             "look whether the service runs, and whether `url` of zonewright.toml leads to it"
         }
         (CmsFaultKind::Late, _) => "answer at once: what takes longer is said by `in-process`",
+        (CmsFaultKind::Status, _) if matches!(status, Some(401 | 403)) => {
+            "look at `token` of zonewright.toml: the service refuses requests with it, or without one"
+        }
+        (CmsFaultKind::Status, _) if matches!(status, Some(500..)) => {
+            "look at the log of the service: it fails by itself"
+        }
         (CmsFaultKind::Status, CmsStepKind::DryRun) => {
             "answer a dry run with status 200; look at the `version` of zonewright.toml: an older one knows fewer actions"
         }
@@ -157,5 +166,13 @@ mod tests {
         assert_eq!((finding.code.as_str(), finding.level), ("secret-unreadable", FindingLevel::Problem));
         assert_eq!(finding.message, "keys/a.token: no such file");
         assert_eq!(finding.hint.as_deref(), Some("make the file"));
+    }
+
+    #[test]
+    fn the_hint_follows_the_status_of_the_answer() {
+        let hint = |status| what_to_do((CmsFaultKind::Status, status), CmsStepKind::DryRun);
+        assert!(hint(Some(401)).contains("`token`") && hint(Some(403)).contains("`token`"));
+        assert!(hint(Some(500)).contains("log of the service") && hint(Some(503)).contains("log of the service"));
+        assert!(hint(Some(400)).contains("`version`"));
     }
 }

@@ -301,7 +301,7 @@ pub fn foresee(
     let units = units(&plan.changes);
     let (known, unknown) = (known_groups(projects, sets), unknown_places(plan, &memory));
     let now = memory.now(plan.created);
-    let unapproved = foreseen::rejected((plan, &units), projects, state, now)?;
+    let unapproved = foreseen::held((plan, &units), projects, state, now)?;
     let view = RolloutView {
         plan,
         groups: &groups,

@@ -107,15 +107,17 @@ impl SecretSource {
 
     /// Fetches the secret; a command may take as long as `timeout`.
     pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, Problem> {
-        decode(&self.fetch_text(workspace, timeout)?, &self.to_string())
+        decode(&self.fetch_text(workspace, (timeout, TSIG_HINT))?, &self.to_string())
     }
 
-    /// Fetches what is there, whatever it is; a command may take as long as `timeout`.
-    pub fn fetch_text(&self, workspace: &Path, timeout: Duration) -> Result<Vec<u8>, Problem> {
+    /// Fetches what is there, whatever it is; a command may take as long as `timeout`, and `hint` says what is to be there.
+    pub fn fetch_text(&self, workspace: &Path, (timeout, hint): (Duration, &str)) -> Result<Vec<u8>, Problem> {
         let text = match self {
-            SecretSource::File(path) => read_file(&workspace.join(path), path),
+            SecretSource::File(path) => read_file(&workspace.join(path), (path, hint)),
             SecretSource::Variable(name) => read_variable(name),
-            SecretSource::Credential(name) => read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from)),
+            SecretSource::Credential(name) => {
+                read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from), hint)
+            }
             SecretSource::Command(words) => run(words, workspace, timeout),
         };
         text.map_err(|error| self.pasted().unwrap_or(error))
@@ -140,6 +142,9 @@ impl SecretSource {
         })
     }
 }
+
+/// What is to be in the file of a key of TSIG.
+const TSIG_HINT: &str = "the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it";
 
 /// The shortest base64 of a secret that is looked for: 12 octets, less than any key has.
 const SHORTEST_SECRET: usize = 16;
@@ -182,7 +187,7 @@ impl fmt::Debug for SecretSource {
 }
 
 /// Reads a credential from the folder that the environment names.
-fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, Problem> {
+fn read_credential(name: &str, folder: Option<PathBuf>, hint: &str) -> Result<Vec<u8>, Problem> {
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty()).ok_or_else(|| {
         let message = format!("there is no credential `{name}`: the environment variable `{CREDENTIALS}` is not set");
         Problem::new(CREDENTIALS, "secret-unreadable", message).hint(
@@ -190,18 +195,18 @@ fn read_credential(name: &str, folder: Option<PathBuf>) -> Result<Vec<u8>, Probl
         )
     })?;
     let path = folder.join(name);
-    read_file(&path, &path.to_string_lossy())
+    read_file(&path, (&path.to_string_lossy(), hint))
 }
 
 /// Reads a file that only its owner may read, or to which root has let a group.
-fn read_file(path: &Path, shown: &str) -> Result<Vec<u8>, Problem> {
+fn read_file(path: &Path, (shown, hint): (&str, &str)) -> Result<Vec<u8>, Problem> {
     let failed = |error: io::Error| {
         Problem::new(
             shown,
             "secret-unreadable",
             format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
         )
-        .hint("the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it")
+        .hint(hint)
     };
     // Asked before it is opened: opening a pipe could wait for ever. Asked again after, of what was really opened.
     let regular = path.metadata().map_err(failed)?.is_file();
@@ -293,7 +298,7 @@ fn decode_base64(text: &str) -> Option<Secret> {
 /// Errors: as for [`SecretSource::fetch`].
 pub fn look_at_file(path: &Path) -> Result<Option<(Name, String)>, Problem> {
     let shown = path.display().to_string();
-    let text = read_file(path, &shown)?;
+    let text = read_file(path, (&shown, TSIG_HINT))?;
     decode(&text, &format!("`{shown}`"))?;
     let clause = str::from_utf8(&text).ok().and_then(clause::parse);
     Ok(clause.map(|clause| (clause.name, clause.algorithm)))
@@ -379,13 +384,13 @@ mod tests {
         let path = folder.path().join("main");
         std::fs::write(&path, SECRET.0).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
-        assert_eq!(read_credential("main", Some(folder.path().to_owned())).unwrap(), SECRET.0.as_bytes());
+        assert_eq!(read_credential("main", Some(folder.path().to_owned()), TSIG_HINT).unwrap(), SECRET.0.as_bytes());
         for unset in [None, Some(PathBuf::new())] {
-            let error = read_credential("main", unset).unwrap_err();
+            let error = read_credential("main", unset, TSIG_HINT).unwrap_err();
             let message = "there is no credential `main`: the environment variable `CREDENTIALS_DIRECTORY` is not set";
             assert_eq!((error.code.as_str(), error.message.as_str()), ("secret-unreadable", message));
         }
-        let error = read_credential("none", Some(folder.path().to_owned())).unwrap_err();
+        let error = read_credential("none", Some(folder.path().to_owned()), TSIG_HINT).unwrap_err();
         assert!(error.message.contains("/none` cannot be read: no such file"), "{}", error.message);
     }
 

@@ -10,6 +10,9 @@ use crate::inventory::node::{SettingsNode, SourceText};
 /// How long a command may take that gives the token.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What is to be there.
+const HINT: &str = "put the token alone into it, as its service gave it";
+
 /// Checks the settings of a token without using them.
 pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
     SecretSource::of_table(settings, source).1
@@ -20,13 +23,12 @@ pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
 /// Errors: it cannot be had, or has characters that no token has (RFC 6750 section 2.1).
 pub fn fetch(settings: &SettingsNode, source: &SourceText, workspace: &Path) -> Result<String, Problem> {
     let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
-    let octets = from.fetch_text(workspace, PATIENCE)?;
+    let octets = from.fetch_text(workspace, (PATIENCE, HINT))?;
     let text = String::from_utf8_lossy(&octets);
     let token = text.trim();
     if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
         let message = format!("what is in {from} is no token: one word of letters, digits and signs of ASCII");
-        let hint = "put the token alone into it, as its service gave it";
-        return Err(Problem::new(from.to_string(), "secret-malformed", message).hint(hint));
+        return Err(Problem::new(from.to_string(), "secret-malformed", message).hint(HINT));
     }
     Ok(token.to_owned())
 }

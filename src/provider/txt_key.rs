@@ -28,11 +28,7 @@ pub fn fetch<K>(
     read: fn(&[u8]) -> Option<K>,
 ) -> Result<K, Problem> {
     let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
-    // What is said of other secrets is about keys of TSIG.
-    let text = from.fetch_text(workspace, PATIENCE).map_err(|problem| match problem.code.as_str() {
-        "secret-exposed" => problem,
-        _ => problem.hint(HINT),
-    })?;
+    let text = from.fetch_text(workspace, (PATIENCE, HINT))?;
     read(&text).ok_or_else(|| {
         let message = format!("the key from {from} is no key for AES-256");
         Problem::new(from.to_string(), "secret-malformed", message).hint(HINT)

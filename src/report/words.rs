@@ -480,6 +480,12 @@ impl ExplainedCode for NoticeCode {
                  Correct the clock. If that of an earlier run was ahead, name hosts that must not wait: `zonewright apply \
                  --auto --host HOST`.",
             ),
+            NoticeCode::CmsAnswers => words(
+                "services say",
+                "what cluster-management services say, asked by dry runs",
+                "Each service that the project asks was asked by dry runs, which disturb no host. The message has how many hosts it \
+                 would let through now, how many not yet, and how many it would reject. An apply asks anew.",
+            ),
             NoticeCode::CmsRejects => words(
                 "services reject",
                 "cluster-management services would reject hosts",

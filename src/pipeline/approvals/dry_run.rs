@@ -88,6 +88,8 @@ struct DryRun {
     of: BTreeMap<String, usize>,
     /// What is still to be asked, by service.
     left: BTreeMap<String, VecDeque<CmsRequestKind>>,
+    /// How many hosts each service would answer so of.
+    said: BTreeMap<String, BTreeMap<TaskStatus, usize>>,
     /// What services reject: the place of the host, the service and what it said.
     rejected: Vec<(usize, String, String)>,
     /// Why services give no answer, by service: what the first one said, and how often.
@@ -120,10 +122,11 @@ impl DryRun {
             known.1 += 1;
         }
         let CmsRequestKind::Create(task) = kind else { return };
-        if let (Ok(CmsContent::Task(Some(answer))), Some(place)) = (content, self.of.get(&task.id))
-            && answer.status == TaskStatus::Rejected
-        {
-            self.rejected.push((*place, service.clone(), answer.message));
+        if let (Ok(CmsContent::Task(Some(answer))), Some(place)) = (content, self.of.get(&task.id)) {
+            *self.said.entry(service.clone()).or_default().entry(answer.status).or_default() += 1;
+            if answer.status == TaskStatus::Rejected {
+                self.rejected.push((*place, service.clone(), answer.message));
+            }
         }
         // One whose answer was lost may have made a task, too.
         self.left.entry(service).or_default().push_front(CmsRequestKind::Delete(task.id));
@@ -150,6 +153,13 @@ impl DryRun {
             let message = format!("{hosts} not asked for: `{service}` is too slow");
             Notice { code: NoticeCode::CmsSilent, name: service, subject: None, message }
         });
-        rejected.chain(faults).chain(unasked).collect()
+        let answers = self.said.into_iter().map(|(service, said)| {
+            let count: usize = said.values().sum();
+            let hosts = if count == 1 { "1 host".to_owned() } else { format!("{count} hosts") };
+            let parts: Vec<String> = said.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            let message = format!("`{service}` was asked about {hosts} by dry runs: {}", parts.join(", "));
+            Notice { code: NoticeCode::CmsAnswers, name: service, subject: None, message }
+        });
+        answers.chain(rejected).chain(faults).chain(unasked).collect()
     }
 }

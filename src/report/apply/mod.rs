@@ -57,8 +57,10 @@ pub struct ApplyReport<'a> {
     pub sealed: Option<&'a SealedPlan>,
     /// Its number in the journal; none where nothing was begun.
     pub apply: Option<ApplyId>,
-    /// When it began.
+    /// When this run of it began.
     pub started: Time,
+    /// Whether this run goes on with one of an earlier run.
+    pub is_resumed: bool,
     /// Why nothing was applied, where the plan was refused as a whole.
     pub refusal: Option<&'a Problem>,
     /// The outcomes; empty where it was refused.

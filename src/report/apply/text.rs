@@ -215,7 +215,10 @@ impl TextPage<'_> {
     /// Adds where the journal and the plan are to be found.
     fn reference(&mut self, report: &ApplyReport<'_>) {
         let apply = match report.apply {
-            Some(apply) => format!("Apply {} in the journal, begun {}", apply.0, report.started),
+            Some(apply) => {
+                let began = if report.is_resumed { "resumed" } else { "begun" };
+                format!("Apply {} in the journal, {began} {}", apply.0, report.started)
+            }
             None => match report.noted.statements {
                 0 => "Nothing was added to the journal".to_owned(),
                 count => {

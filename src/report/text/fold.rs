@@ -64,11 +64,21 @@ pub fn notices(plan: &Plan, options: &TextOptions) -> Vec<String> {
 /// Whether notices of a code are folded into a line. Those that say that the plan or an undo is not
 /// complete are shown in full, and so are what happens to whole zones and until when names stay.
 pub fn is_folded(code: NoticeCode) -> bool {
-    use NoticeCode::{ClockBack, CmsRejects, CmsSilent, EditedSince, FormerNames, RemovalsRest, ZoneChange, ZoneKept};
+    use NoticeCode::{
+        ClockBack, CmsAnswers, CmsRejects, CmsSilent, EditedSince, FormerNames, RemovalsRest, ZoneChange, ZoneKept,
+    };
     !code.tells_of_less()
         && !matches!(
             code,
-            ClockBack | CmsRejects | CmsSilent | EditedSince | FormerNames | RemovalsRest | ZoneChange | ZoneKept
+            ClockBack
+                | CmsAnswers
+                | CmsRejects
+                | CmsSilent
+                | EditedSince
+                | FormerNames
+                | RemovalsRest
+                | ZoneChange
+                | ZoneKept
         )
 }
 
