@@ -10,6 +10,7 @@ use crate::cms::task::{DRY, ListedTask};
 use crate::inventory::value::{Duration, Time};
 
 /// What is known of hosts.
+#[derive(Clone, Copy)]
 pub struct HostsKnown<'a> {
     /// Whether a change of a host may not have reached all clients yet.
     pub is_in_flux: &'a dyn Fn(&Subject) -> bool,
@@ -21,33 +22,52 @@ pub struct HostsKnown<'a> {
     pub is_known: &'a dyn Fn(&str) -> bool,
     /// The services that are asked for hosts of a project.
     pub asks: &'a dyn Fn(&str, &str) -> bool,
+    /// Of hosts, by the names that services get: those of which it is not known whether the state is of an earlier time. A change
+    /// of which it knows nothing may not have reached all clients yet.
+    pub doubtful: &'a dyn Fn(&BTreeSet<String>) -> BTreeSet<String>,
 }
 
 /// Ends and forgets tasks, by what services list.
 pub fn collect(pass: &mut ApprovalPass<'_>, ids: TaskIds<'_>, hosts: &HostsKnown<'_>) {
     let (memory, lists) = (pass.memory().clone(), pass.lists().clone());
-    for (service, listed) in &lists {
-        pass.remove(service, without_row((service, listed), &memory, (ids, hosts.is_known)));
-        pass.look_for(service, vanished(service, listed, &memory));
+    let surplus =
+        lists.iter().map(|(service, listed)| (service, without_row((service, listed), &memory, (ids, hosts.is_known))));
+    let surplus: Vec<(&String, Vec<&ListedTask>)> = surplus.collect();
+    let over: Vec<&TaskRow> = memory.tasks().filter(|row| is_over(row, hosts)).collect();
+    // What goes because of what the state says of a host, and not by itself.
+    let listed = surplus.iter().flat_map(|(_, tasks)| tasks).filter(|task| !is_dry(&task.id, ids));
+    let by_state = over.iter().copied().filter(|row| !row.is_ended).map(|row| &row.host);
+    let names: BTreeSet<String> = listed.flat_map(|task| &task.hosts).chain(by_state).cloned().collect();
+    let doubtful = if names.is_empty() { names } else { (hosts.doubtful)(&names) };
+    for (service, tasks) in surplus {
+        let is_certain =
+            |task: &&ListedTask| is_dry(&task.id, ids) || task.hosts.iter().all(|host| !doubtful.contains(host));
+        pass.remove(service, tasks.into_iter().filter(is_certain).map(|task| task.id.clone()));
+        pass.look_for(service, vanished(service, &lists[service], &memory));
     }
-    let over = memory.tasks().filter(|row| is_over(row, hosts)).map(|row| row.id.clone());
-    pass.end(over.collect::<Vec<_>>());
+    let over = over.into_iter().filter(|row| row.is_ended || !doubtful.contains(&row.host));
+    pass.end(over.map(|row| row.id.clone()).collect::<Vec<_>>());
 }
 
 /// The tasks in a list that no row of this service is about: those of this state, and dry runs of this owner. One whose row is of a
 /// service that zonewright.toml no longer has may be here under another name.
-fn without_row(
-    (service, listed): (&str, &[ListedTask]),
+fn without_row<'l>(
+    (service, listed): (&str, &'l [ListedTask]),
     memory: &ApprovalMemory,
     (ids, is_known): (TaskIds<'_>, &dyn Fn(&str) -> bool),
-) -> Vec<String> {
-    let (own, dry) = (ids.prefix(), format!("{}.{DRY}.", ids.owner));
+) -> Vec<&'l ListedTask> {
+    let own = ids.prefix();
     let has_row = |id: &str| memory.task(id).is_some_and(|row| row.service == service || is_known(&row.service));
-    let of_nothing = listed.iter().map(|task| task.id.as_str()).filter(|id| {
-        let is_own = id.strip_prefix(&own).is_some_and(is_random) && !has_row(id);
-        is_own || id.strip_prefix(&dry).is_some_and(is_random)
-    });
-    of_nothing.map(str::to_owned).collect()
+    let is_of_nothing = |task: &&ListedTask| {
+        let is_own = task.id.strip_prefix(&own).is_some_and(is_random) && !has_row(&task.id);
+        is_own || is_dry(&task.id, ids)
+    };
+    listed.iter().filter(is_of_nothing).collect()
+}
+
+/// Whether a task is a dry run of this owner.
+fn is_dry(id: &str, ids: TaskIds<'_>) -> bool {
+    id.strip_prefix(&format!("{}.{DRY}.", ids.owner)).is_some_and(is_random)
 }
 
 /// Whether a text may be the random part of an id: that of another owner may begin alike, and goes on.

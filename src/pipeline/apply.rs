@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::allowed::{self, of_this_workspace, still_bound};
-use super::approvals::Approver;
 use super::approvals::access::ApprovalAccess;
+use super::approvals::{Approver, doubtful};
 use super::conduct::ApplyConduct;
 use super::fits::{moved, state_lost, zones_of};
 use super::guards::{ApplyGuards, idle_refusal, rules_now};
@@ -167,8 +167,9 @@ pub fn apply(
     }
     progress.stage(RunStage::Survey, None);
     let killed = broken_off(state)?;
-    // What died, or is not known to be served, may be of any zone.
-    let is_clear = killed.is_empty() && state.unserved()?.is_empty();
+    // What died, or is not known to be served, may be of any zone, and so may be the hosts of tasks.
+    let has_tasks = approvals::has_news(&settings, Some(&*state));
+    let is_clear = killed.is_empty() && state.unserved()?.is_empty() && !has_tasks;
     let to_finish = if is_clear { zones.clone() } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, to_finish, request.workspace, request.now);
     let targets = opened.targets();
@@ -257,7 +258,7 @@ impl ApplyWork<'_> {
             return Ok(ApplyRun::refused(refusal));
         }
         settle_by_markers(state, &survey, self.request.now)?;
-        self.collect_tasks(state)?;
+        self.collect_tasks((&survey, &known), state)?;
         let pods = pod_states::note((plan, self.settings), self.request, state)?;
         let moved = moved(plan, &survey, self.request.workspace);
         let rooms = [StepRoom::default(), StepRoom::default()];
@@ -568,7 +569,11 @@ impl ApplyWork<'_> {
     }
 
     /// Lets services and the state agree on which tasks there are.
-    pub fn collect_tasks(&self, state: &mut dyn State) -> Result<(), Problem> {
+    pub fn collect_tasks(
+        &self,
+        (survey, markers): (&Survey<'_>, &KnownMarkers),
+        state: &mut dyn State,
+    ) -> Result<(), Problem> {
         let Some(approver) = self.approver else { return Ok(()) };
         if !approver.may_have_tasks(state)? {
             return Ok(());
@@ -578,7 +583,9 @@ impl ApplyWork<'_> {
         if approver.is_needed() {
             self.progress.stage(RunStage::Approvals, None);
         }
-        approver.collect(self.sealed.plan(), &known, state, self.request.wave_clock())
+        let seen: BTreeSet<&CopyId> = survey.copies().map(|copy| &copy.copy).collect();
+        let doubtful = |hosts: &BTreeSet<String>| doubtful::hosts(hosts, (&self.targets.copies, &seen), markers);
+        approver.collect((self.sealed.plan(), &known), state, self.request.wave_clock(), &doubtful)
     }
 
     /// Ends the tasks of hosts whose turn is over.

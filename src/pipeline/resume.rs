@@ -202,7 +202,7 @@ impl ApplyWork<'_> {
             return Ok(ApplyRun::refused(refusal));
         }
         if is_first {
-            self.collect_tasks(state)?;
+            self.collect_tasks((&survey, &known), state)?;
         }
         let moved = moved(plan, &survey, workspace);
         let sent = state.sent(id)?;

@@ -11,6 +11,8 @@ pub mod dry_run;
 
 pub mod foreseen;
 
+pub mod doubtful;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::desk::{CmsDesk, CmsLine};
@@ -159,15 +161,16 @@ impl Approver<'_> {
         ApprovalTerm { projects: self.projects, services: self.services, ids, now: now.to_second() }
     }
 
-    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing.
+    /// Lets services and the state agree on which tasks there are, and deletes those that belong to nothing. `doubtful` are, of hosts,
+    /// those whose zones do not say that the state is not of an earlier time.
     ///
     /// Errors: the state cannot be read or written.
     pub fn collect(
         &self,
-        plan: &Plan,
-        known: &BTreeMap<String, String>,
+        (plan, known): (&Plan, &BTreeMap<String, String>),
         state: &mut dyn State,
         clock: Time,
+        doubtful: &dyn Fn(&BTreeSet<String>) -> BTreeSet<String>,
     ) -> Result<(), Problem> {
         let memory = state.approvals()?;
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
@@ -196,6 +199,7 @@ impl Approver<'_> {
             asks: &|project, service| {
                 self.projects.get(project).is_some_and(|terms| terms.services.iter().any(|own| own == service))
             },
+            doubtful,
         };
         collect(&mut pass, term.ids, &hosts);
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
@@ -212,6 +216,11 @@ impl Approver<'_> {
         let stay: BTreeSet<Subject> = between.into_iter().flatten().collect();
         let too_long: BTreeSet<Subject> =
             together.into_iter().flatten().chain(too_long).filter(|subject| !stay.contains(subject)).collect();
+        let names = too_long.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.host.clone());
+        let names: BTreeSet<String> = names.collect();
+        let doubtful = if names.is_empty() { names } else { doubtful(&names) };
+        let is_certain = |subject: &Subject| pass.memory().of(subject).all(|row| !doubtful.contains(&row.host));
+        let too_long: BTreeSet<Subject> = too_long.into_iter().filter(is_certain).collect();
         pass.give_up(&too_long);
         // A refusal does not say of which project its host is.
         let is_whole = self.projects.keys().all(|project| covered.contains(project));

@@ -47,6 +47,18 @@ impl Pretence {
     }
 }
 
+/// Whether a request is more than a question: it makes a task, or deletes one of a host that may still be busy.
+fn disturbs(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
+    let is_busy =
+        |name: &String| cast.hosts.iter().any(|host| !host.changes.is_empty() && host.service_name() == *name);
+    match kind {
+        CmsRequestKind::Create(_) => true,
+        CmsRequestKind::Delete(id) if id.starts_with("us.dry.") => false,
+        CmsRequestKind::Delete(id) => cast.services[service].tasks.get(id).is_some_and(|task| is_busy(&task.host)),
+        CmsRequestKind::Poll(..) | CmsRequestKind::List => false,
+    }
+}
+
 /// The services of a story.
 pub struct StoryDesk<'s> {
     /// The stage.
@@ -165,8 +177,8 @@ impl StoryDesk<'_> {
     fn ask(&self, service: &str, kind: &CmsRequestKind) -> Answered {
         let mut cast = self.stage.cast();
         let cast = &mut *cast;
-        if cast.is_older {
-            cast.fault(format!("`{service}` is asked by a run whose state is of an earlier time"));
+        if cast.is_older && disturbs(cast, service, kind) {
+            cast.fault(format!("`{service}` gets {kind:?} of a run whose state is of an earlier time"));
         }
         let faulty = if cast.is_calm { usize::MAX } else { cast.dice.below(40) };
         let own = cast.services.get_mut(service).expect("only services of the settings are asked");

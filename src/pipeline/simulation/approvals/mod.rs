@@ -18,8 +18,8 @@
 //! | `story` | the order of all that |
 //! | `rest` | the quiet time at the end |
 //!
-//! A run that reads no zone that was written since a state was kept cannot know that the state is of an earlier time: such runs are
-//! not made while it is.
+//! A run that changes no zone that was written since a state was kept does not know that the state is of an earlier time: such runs are
+//! not made while it is, but for those that change nothing.
 //!
 //! How many hosts are busy cannot be known where a state is lost and an operator takes over the markers: what went before that is not
 //! counted.

@@ -51,16 +51,16 @@ impl Story {
         (cast.numbers, cast.is_older) = (numbers, is_older);
     }
 
-    /// Whether no run of a plan shows that the state is of an earlier time: it reads no zone that was written since. Such runs are
-    /// not made.
+    /// Whether no run of a plan shows that the state is of an earlier time, and it may change something: it reads no zone that was
+    /// written since. Such runs are not made.
     pub fn hides_older(&self, plan: &Plan) -> bool {
         let is_read = |zone: &ZoneName| plan.changes.iter().any(|change| change.zone == *zone);
-        self.right.as_ref().is_some_and(|right| !right.zones.iter().any(is_read))
+        !plan.changes.is_empty() && self.right.as_ref().is_some_and(|right| !right.zones.iter().any(is_read))
     }
 
-    /// A run with a state of an earlier time is refused.
-    pub fn is_refused_rightly(&self, ran: Option<&ApplyRun>) -> Result<(), String> {
-        if self.right.is_none() {
+    /// A run with a state of an earlier time is refused, unless it has nothing to do.
+    pub fn is_refused_rightly(&self, ran: Option<&ApplyRun>, is_idle: bool) -> Result<(), String> {
+        if self.right.is_none() || is_idle && ran.is_some_and(|ran| ran.refusal.is_none()) {
             return Ok(());
         }
         match ran.map(|ran| ran.refusal.as_ref().map(|refusal| refusal.code.as_str())) {

@@ -97,10 +97,11 @@ impl Story {
             cast.is_deadly = false;
             cast.tell(|| ran.as_ref().map_or_else(|| "it died".to_owned(), ran_words));
         }
-        if !sealed.plan().changes.is_empty() {
+        let is_idle = sealed.plan().changes.is_empty();
+        if !is_idle {
             self.keep_plan(sealed);
         }
-        self.is_refused_rightly(ran.as_ref())
+        self.is_refused_rightly(ran.as_ref(), is_idle)
     }
 
     /// The plan that makes all hosts as they are wished, or once in a while one of them.
