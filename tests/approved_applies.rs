@@ -328,7 +328,7 @@ fn a_host_whose_name_loses_an_address_to_another_one_needs_an_approval_too() {
     let affected = json!([{ "name": "sas0-0002.web.example.net.", "project": "web", "subject": "host:102" }]);
     assert_eq!(plan["affected"], affected);
     let first = fleet.apply("02:00:00", &["--host", "101"]);
-    let why = "`sas0-0002.web.example.net` loses an address by it, and `a` rejects it: this host is to stay as it is";
+    let why = "host:102, `sas0-0002.web.example.net`, loses an address by it, and `a` rejects it: this host is to stay as it is";
     assert_eq!((first.exit, first.outcome(101)), (3, ("rejected".to_owned(), why.to_owned())));
     assert!(service.tasks().is_empty());
     let (_, plan, _) = fleet.run("02:01:00", &["plan", "--host", "101"]);

@@ -31,8 +31,8 @@ fn phase_of(tie: NameTie) -> Phase {
 }
 
 /// What to do about hosts that a service rejected.
-const AFTER_REJECTION: &str = "ask those who run the service; a run asks again after an hour, or at once where `--host` names the host, and \
-     `--host` with `--ignore-cms --reason TEXT` goes on without it";
+const AFTER_REJECTION: &str = "ask those who run the service; a run asks again after an hour, or at once where `--host` names the host that \
+     was rejected. Then `--ignore-cms --reason TEXT` goes on without it";
 
 /// Why a unit is left that does not go with this wave.
 fn waits(held: &HeldBack, is_rejected: bool) -> UnitVerdict {

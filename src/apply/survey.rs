@@ -126,7 +126,7 @@ type TargetLanes<'a> = BTreeMap<TargetId, Vec<CopyAccess<'a>>>;
 /// Looks at all that a plan touches, so many zones of a lane side by side, and the lanes side by side.
 pub fn survey<'a>(plan: &'a Plan, accesses: Vec<CopyAccess<'a>>, at_once: usize) -> Survey<'a> {
     let changes = &plan.changes;
-    let tied = ChangeTies::of(changes);
+    let tied = ChangeTies::of_plan(plan);
     let (units, phases) = (units::joined(changes, &tied), order::phases(changes, &tied));
     let mut unit_of = vec![0; changes.len()];
     for (number, unit) in units.iter().enumerate() {

@@ -126,7 +126,14 @@ fn host_name(plan: &Plan, inv: Inv, changes: &[&Change]) -> String {
     let wanted = plan.name_of(inv).map(str::to_owned);
     let comes = changes.iter().filter(is_address).filter(|change| change.kind.before().is_none());
     let is_to_come = comes.map(owner).any(|name| Some(&name) == wanted.as_ref());
+    // A rule of the host may take an address at the name of another one, too.
+    let is_of_other = |change: &&&Change| {
+        let owner = change.key.owner.to_string();
+        let has_name = |other: &Inv| *other != inv && plan.name_of(*other) == Some(&owner);
+        change.hosts().iter().any(has_name) || plan.affected(change).any(|other| other.subject.host() != Some(inv))
+    };
     let live = changes.iter().filter(is_address).filter(|change| change.kind.before().is_some());
+    let live = live.filter(|change| !is_of_other(change));
     let live = live.map(owner).min_by(shorter);
     let name = if is_to_come { live.or(wanted) } else { wanted.or(live) };
     let any = || changes.iter().map(owner).min_by(shorter);

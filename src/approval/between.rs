@@ -66,10 +66,14 @@ pub fn make_way(
         is_open && is_wanted(&row.project, &row.service) && !mates.contains(&row.subject) && !may_go_on(&row.subject)
     };
     let lost: Vec<String> = memory.tasks().filter(is_lost).map(|row| row.id.clone()).collect();
-    let (mut asked, held): (Vec<HostAsk>, Vec<HostAsk>) = asks.iter().cloned().partition(|ask| {
+    let is_held = |ask: &&HostAsk| {
         let shares = || services(&ask.project).iter().any(|service| is_wanted(&ask.project, service));
-        ask.unit == first.unit || may_go_on(&ask.subject) || !shares()
-    });
+        ask.unit != first.unit && !may_go_on(&ask.subject) && shares()
+    };
+    // Hosts that share a change are asked for together, or not at all.
+    let units: BTreeSet<usize> = asks.iter().filter(is_held).map(|ask| ask.unit).collect();
+    let (mut asked, held): (Vec<HostAsk>, Vec<HostAsk>) =
+        asks.iter().cloned().partition(|ask| !units.contains(&ask.unit));
     asked.sort_by_key(|ask| ask.unit != first.unit);
     pass.end(lost);
     (asked, held)

@@ -63,13 +63,15 @@ pub fn asked_now(
     for ask in asks.iter().filter(|ask| with_tasks.contains(&ask.subject) && !used.contains(&ask.subject)) {
         *taken.entry(ask.project.clone()).or_default() += 1;
     }
-    let is_known = |ask: &&HostAsk| with_tasks.contains(&ask.subject) || free.contains(&ask.subject);
+    // No budget counts a host that only loses an address of its name.
+    let is_free = |ask: &HostAsk| ask.is_affected || free.contains(&ask.subject);
+    let is_known = |ask: &&HostAsk| with_tasks.contains(&ask.subject) || is_free(ask);
     let mut asked: BTreeSet<usize> = asks.iter().filter(is_known).map(|ask| ask.unit).collect();
     asks.retain(|ask| {
         let taken = taken.entry(ask.project.clone()).or_default();
         let has_place = limits.get(&ask.project).is_none_or(|limit| *taken < *limit);
         let is_asked = asked.contains(&ask.unit) || has_place && asked.insert(ask.unit);
-        *taken += usize::from(is_asked && !with_tasks.contains(&ask.subject) && !free.contains(&ask.subject));
+        *taken += usize::from(is_asked && !with_tasks.contains(&ask.subject) && !is_free(ask));
         is_asked
     });
     asks

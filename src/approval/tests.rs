@@ -22,7 +22,7 @@ use crate::inventory::approvals::ApprovalTerms;
 use crate::inventory::cms::{CmsAction, CmsVersion};
 use crate::inventory::value::{Duration, Inv, Time};
 use crate::plan::{HostSeen, Plan, PlanScope, fixture};
-use crate::rollout::units;
+use crate::rollout::{units, units_of};
 
 /// So many seconds after a time.
 fn at(seconds: u64) -> Time {
@@ -392,6 +392,44 @@ fn a_host_at_whose_name_another_one_takes_an_address_is_asked_for() {
     let mut plan = plan;
     plan.changes[0].also = vec![host(2)];
     assert_eq!(asked(&plan), [own, (host(2), name(), TaskType::Automated, false)]);
+}
+
+#[test]
+fn a_host_is_asked_for_by_its_own_name_whatever_names_its_change_is_at() {
+    let seen = |name: &str| HostSeen { name: Some(format!("{name}.search.example.net.")), ..HostSeen::default() };
+    // Host 1 comes, and its address goes from the second name of host 2.
+    let changes = vec![
+        aaaa("fb-h2.search.example.net", &["2001:db8::1"], &[]),
+        aaaa("h1.search.example.net", &[], &["2001:db8::1"]),
+    ];
+    let project = "search".to_owned();
+    let affected = AffectedHost { name: "fb-h2.search.example.net.".to_owned(), project, subject: host(2) };
+    let plan = Plan { affected: vec![affected], ..plan(changes, &[(1, seen("h1")), (2, seen("h2"))]) };
+    let projects = BTreeMap::from([("search".to_owned(), terms(&["a"]))]);
+    let names: Vec<String> = asks_of(&plan, &units_of(&plan)[0], &projects).into_iter().map(|ask| ask.host).collect();
+    assert_eq!(names, ["h1.search.example.net", "h2.search.example.net"]);
+}
+
+#[test]
+fn changes_that_take_addresses_of_one_other_host_go_together() {
+    let own = |inv: u64, name: &str| {
+        change(("search", Some(inv)), (name, Rtype::AAAA), ((600, &["2001:db8::1"][..]), (600, &[])), &[])
+    };
+    let changes =
+        vec![own(1, "h9.search.example.net"), own(2, "fb-h9.search.example.net"), own(3, "h3.search.example.net")];
+    let affected = |name: &str| AffectedHost {
+        name: format!("{name}.search.example.net."),
+        project: "search".to_owned(),
+        subject: host(9),
+    };
+    let plan = Plan { affected: vec![affected("fb-h9"), affected("h9")], ..plan(changes, &[]) };
+    let units = units_of(&plan);
+    let places: Vec<&[usize]> = units.iter().map(|unit| &unit.changes[..]).collect();
+    assert_eq!(places, [&[0, 1][..], &[2]]);
+    let projects = BTreeMap::from([("search".to_owned(), terms(&["a"]))]);
+    let asks = asks_of(&plan, &units[0], &projects);
+    let asked: Vec<&Subject> = asks.iter().map(|ask| &ask.subject).collect();
+    assert_eq!(asked, [&host(1), &host(2), &host(9)], "each is asked for once");
 }
 
 #[test]

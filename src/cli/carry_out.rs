@@ -495,6 +495,8 @@ fn exit(ran: &ApplyRun, is_interrupted: bool) -> Exit {
         (_, ApplyEnding::Error) => Exit::Error,
         (_, ApplyEnding::AllLeft) => Exit::Refused,
         (_, ApplyEnding::InPart) => Exit::InPart,
+        // What waits is not known: it was interrupted before that.
+        (_, ApplyEnding::Waiting) if ran.is_interrupted => Exit::Error,
         (_, ApplyEnding::Waiting) => Exit::Waiting,
     };
     exit.and(of_servers)

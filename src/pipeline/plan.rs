@@ -273,7 +273,8 @@ fn hosts_seen((inventory, live): (&Inventory, &Live), decided: &FleetDecisions) 
     let left = left.chain(decided.skipped.iter().map(|skipped| &skipped.subject));
     let noticed = decided.notices.iter().filter_map(|notice| notice.subject.as_ref());
     let waiting = decided.waiting.iter().map(|waiting| &waiting.subject);
-    let named = of_changes.chain(left).chain(noticed).chain(waiting);
+    let affected = decided.affected.iter().map(|affected| &affected.subject);
+    let named = of_changes.chain(left).chain(noticed).chain(waiting).chain(affected);
     let named: BTreeSet<Inv> = named.filter_map(Subject::host).collect();
     let seen = |inv: Inv| {
         // Where a number has several rows, the values would depend on their order.

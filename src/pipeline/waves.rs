@@ -23,7 +23,7 @@ use crate::inventory::{Inventory, pod_checks};
 use crate::live::{Live, LiveZone};
 use crate::plan::{GroupSeen, LeftNames, Plan, PodSeen};
 use crate::rollout::flux::{FluxRow, FluxStage};
-use crate::rollout::units::units;
+use crate::rollout::units::units_of;
 use crate::rollout::{CacheTimes, GroupTerms, RolloutMemory, RolloutView, UnitStep, choose, place_of};
 use crate::state::{ApplyId, DownPod, FormerTtls, SentFate, State};
 use crate::target::{PoolName, ZoneId};
@@ -298,7 +298,7 @@ pub fn foresee(
     // It is the least: what is not known adds nothing.
     let times = KnownTimes { negative, unknown: Duration::from_secs(0), former: FormerTtls::default() };
     let groups = terms_of(settings, plan, &memory);
-    let units = units(&plan.changes);
+    let units = units_of(plan);
     let (known, unknown) = (known_groups(projects, sets), unknown_places(plan, &memory));
     let now = memory.now(plan.created);
     let unapproved = foreseen::held((plan, &units), projects, state, now)?;

@@ -99,10 +99,12 @@ impl Plan {
 
     /// The hosts at whose names a change takes an address, and of which no rule has a part in that.
     pub fn affected<'p>(&'p self, change: &'p Change) -> impl Iterator<Item = &'p AffectedHost> {
-        let rows = if takes_value(change) { &self.affected[..] } else { &[] };
-        let name = if rows.is_empty() { String::new() } else { change.key.owner.to_string() };
+        let is_any = !self.affected.is_empty() && takes_value(change);
+        let name = if is_any { change.key.owner.to_string() } else { String::new() };
+        let start = self.affected.partition_point(|affected| affected.name < name);
+        let rows = self.affected[start..].iter().take_while(move |affected| is_any && affected.name == name);
         let is_own = |affected: &AffectedHost| change.subjects().any(|own| own.host() == affected.subject.host());
-        rows.iter().filter(move |affected| affected.name == name && !is_own(affected))
+        rows.filter(move |affected| !is_own(affected))
     }
 
     /// The backbone name of a host, with the final dot; none where the inventory has none for it.

@@ -65,6 +65,14 @@ pub enum SecretSource {
 impl SecretSource {
     /// Reads a table that says where the secret is and nothing else, with what is wrong with it.
     pub fn of_table(settings: &SettingsNode, source: &SourceText) -> (Option<SecretSource>, Diagnostics) {
+        if settings.as_text().is_some() {
+            let message = "text is here, and a table that says where the secret is belongs here";
+            let error = source.error("bad-secret", settings.origin, settings.width, message);
+            let hint = "write `{ secret_file = \"keys/NAME\" }`; if the text is the secret itself, make a new one";
+            let mut found = Diagnostics::default();
+            found.push(error.hint(hint));
+            return (None, found);
+        }
         let mut reader = TableReader::new(settings, source);
         let from = SecretSource::read(&mut reader);
         let found = reader.finish();
@@ -107,18 +115,18 @@ impl SecretSource {
 
     /// Fetches the secret; a command may take as long as `timeout`.
     pub fn fetch(&self, workspace: &Path, timeout: Duration) -> Result<Secret, Problem> {
-        decode(&self.fetch_text(workspace, (timeout, TSIG_HINT))?, &self.to_string())
+        decode(&self.fetch_text(workspace, (timeout, OF_TSIG))?, &self.to_string())
     }
 
-    /// Fetches what is there, whatever it is; a command may take as long as `timeout`, and `hint` says what is to be there.
-    pub fn fetch_text(&self, workspace: &Path, (timeout, hint): (Duration, &str)) -> Result<Vec<u8>, Problem> {
+    /// Fetches what is there, whatever it is; a command may take as long as `timeout`, and `hints` say what is to be there.
+    pub fn fetch_text(&self, workspace: &Path, (timeout, hints): (Duration, SecretHints)) -> Result<Vec<u8>, Problem> {
         let text = match self {
-            SecretSource::File(path) => read_file(&workspace.join(path), (path, hint)),
-            SecretSource::Variable(name) => read_variable(name),
+            SecretSource::File(path) => read_file(&workspace.join(path), (path, hints.file)),
+            SecretSource::Variable(name) => read_variable(name, hints.variable),
             SecretSource::Credential(name) => {
-                read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from), hint)
+                read_credential(name, std::env::var_os(CREDENTIALS).map(PathBuf::from), hints.file)
             }
-            SecretSource::Command(words) => run(words, workspace, timeout),
+            SecretSource::Command(words) => run(words, (workspace, timeout), hints.command),
         };
         text.map_err(|error| self.pasted().unwrap_or(error))
     }
@@ -143,8 +151,23 @@ impl SecretSource {
     }
 }
 
-/// What is to be in the file of a key of TSIG.
-const TSIG_HINT: &str = "the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it";
+/// What is to be where a secret is read from, as hints.
+#[derive(Clone, Copy)]
+pub struct SecretHints {
+    /// In a file.
+    pub file: &'static str,
+    /// In an environment variable.
+    pub variable: &'static str,
+    /// In what a command prints.
+    pub command: &'static str,
+}
+
+/// Those of a key of TSIG.
+const OF_TSIG: SecretHints = SecretHints {
+    file: "the file holds the key's secret in base64, or a key of named.conf as `tsig-keygen` prints it",
+    variable: "set it to the key's secret in base64",
+    command: "run it by hand: it must print the key's secret in base64 and exit with 0",
+};
 
 /// The shortest base64 of a secret that is looked for: 12 octets, less than any key has.
 const SHORTEST_SECRET: usize = 16;
@@ -256,21 +279,20 @@ fn others_can_use(_: &std::fs::Metadata) -> bool {
 }
 
 /// Reads an environment variable.
-fn read_variable(name: &str) -> Result<Vec<u8>, Problem> {
+fn read_variable(name: &str, hint: &str) -> Result<Vec<u8>, Problem> {
     std::env::var_os(name).map(|value| value.into_encoded_bytes()).ok_or_else(|| {
         Problem::new(name, "secret-unreadable", format!("the environment variable `{name}` with the secret is not set"))
-            .hint("set it to the key's secret in base64")
+            .hint(hint)
     })
 }
 
 /// Runs a command in the workspace and gives what it prints on standard output. The rest is thrown away: it may hold secrets.
-fn run(words: &[String], workspace: &Path, timeout: Duration) -> Result<Vec<u8>, Problem> {
+fn run(words: &[String], (workspace, timeout): (&Path, Duration), hint: &str) -> Result<Vec<u8>, Problem> {
     let command = BoundedCommand { words: words.to_owned(), workspace: workspace.to_owned(), timeout };
     command.read(MAX_TEXT + 1).map_err(|error| {
         let program = format!("`{}`", command.program());
         let message = error.message.replacen(&program, &format!("the command {program} for the secret"), 1);
-        Problem::new(command.program(), "secret-command-failed", message)
-            .hint("run it by hand: it must print the key's secret in base64 and exit with 0")
+        Problem::new(command.program(), "secret-command-failed", message).hint(hint)
     })
 }
 
@@ -298,7 +320,7 @@ fn decode_base64(text: &str) -> Option<Secret> {
 /// Errors: as for [`SecretSource::fetch`].
 pub fn look_at_file(path: &Path) -> Result<Option<(Name, String)>, Problem> {
     let shown = path.display().to_string();
-    let text = read_file(path, (&shown, TSIG_HINT))?;
+    let text = read_file(path, (&shown, OF_TSIG.file))?;
     decode(&text, &format!("`{shown}`"))?;
     let clause = str::from_utf8(&text).ok().and_then(clause::parse);
     Ok(clause.map(|clause| (clause.name, clause.algorithm)))
@@ -384,13 +406,13 @@ mod tests {
         let path = folder.path().join("main");
         std::fs::write(&path, SECRET.0).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
-        assert_eq!(read_credential("main", Some(folder.path().to_owned()), TSIG_HINT).unwrap(), SECRET.0.as_bytes());
+        assert_eq!(read_credential("main", Some(folder.path().to_owned()), OF_TSIG.file).unwrap(), SECRET.0.as_bytes());
         for unset in [None, Some(PathBuf::new())] {
-            let error = read_credential("main", unset, TSIG_HINT).unwrap_err();
+            let error = read_credential("main", unset, OF_TSIG.file).unwrap_err();
             let message = "there is no credential `main`: the environment variable `CREDENTIALS_DIRECTORY` is not set";
             assert_eq!((error.code.as_str(), error.message.as_str()), ("secret-unreadable", message));
         }
-        let error = read_credential("none", Some(folder.path().to_owned()), TSIG_HINT).unwrap_err();
+        let error = read_credential("none", Some(folder.path().to_owned()), OF_TSIG.file).unwrap_err();
         assert!(error.message.contains("/none` cannot be read: no such file"), "{}", error.message);
     }
 

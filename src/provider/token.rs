@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::secret::SecretSource;
+use super::secret::{SecretHints, SecretSource};
 use crate::diag::{Diagnostics, Problem};
 use crate::inventory::node::{SettingsNode, SourceText};
 
@@ -11,7 +11,11 @@ use crate::inventory::node::{SettingsNode, SourceText};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is to be there.
-const HINT: &str = "put the token alone into it, as its service gave it";
+const HINTS: SecretHints = SecretHints {
+    file: "make the file with the token alone, as its service gave it, and run `chmod 600` on it",
+    variable: "set it to the token alone, as its service gave it",
+    command: "run it by hand: it must print the token alone and exit with 0",
+};
 
 /// Checks the settings of a token without using them.
 pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
@@ -23,12 +27,13 @@ pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
 /// Errors: it cannot be had, or has characters that no token has (RFC 6750 section 2.1).
 pub fn fetch(settings: &SettingsNode, source: &SourceText, workspace: &Path) -> Result<String, Problem> {
     let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
-    let octets = from.fetch_text(workspace, (PATIENCE, HINT))?;
+    let octets = from.fetch_text(workspace, (PATIENCE, HINTS))?;
     let text = String::from_utf8_lossy(&octets);
     let token = text.trim();
     if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
         let message = format!("what is in {from} is no token: one word of letters, digits and signs of ASCII");
-        return Err(Problem::new(from.to_string(), "secret-malformed", message).hint(HINT));
+        return Err(Problem::new(from.to_string(), "secret-malformed", message)
+            .hint("put the token alone into it, as its service gave it"));
     }
     Ok(token.to_owned())
 }

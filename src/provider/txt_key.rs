@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::secret::SecretSource;
+use super::secret::{SecretHints, SecretSource};
 use crate::diag::{Diagnostics, Problem};
 use crate::inventory::node::{SettingsNode, SourceText};
 
@@ -28,7 +28,7 @@ pub fn fetch<K>(
     read: fn(&[u8]) -> Option<K>,
 ) -> Result<K, Problem> {
     let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
-    let text = from.fetch_text(workspace, (PATIENCE, HINT))?;
+    let text = from.fetch_text(workspace, (PATIENCE, SecretHints { file: HINT, variable: HINT, command: HINT }))?;
     read(&text).ok_or_else(|| {
         let message = format!("the key from {from} is no key for AES-256");
         Problem::new(from.to_string(), "secret-malformed", message).hint(HINT)

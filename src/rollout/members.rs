@@ -180,10 +180,10 @@ impl<'p> RolloutView<'p> {
         for place in unit.changes.iter().filter(is_asked) {
             let change = &changes[*place];
             for subject in change.subjects() {
-                let Some((group, terms)) = group_of(change, subject).and_then(|group| self.groups.get_key_value(group))
-                else {
-                    continue;
-                };
+                // What no budget counts is remembered as long as hosts are busy because of it.
+                let with_affected = || self.plan.affected(change).next().map(|_| change.project.as_str());
+                let group = group_of(change, subject).or_else(with_affected);
+                let Some((group, terms)) = group.and_then(|group| self.groups.get_key_value(group)) else { continue };
                 if members.iter().all(|member| member.subject != subject) {
                     members.push(self.member(subject, group, terms, unit));
                 }
@@ -192,11 +192,12 @@ impl<'p> RolloutView<'p> {
         members
     }
 
-    /// Whether a subject is in service, as far as the plan says: one that undoes an apply knows nothing of pods.
+    /// Whether a subject is one that a budget counts and is in service, as far as the plan says: one that undoes an apply knows nothing of pods.
     fn is_in_service(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Pod(_) => self.plan.pod(subject).map_or(self.plan.undoes.is_some(), |seen| seen.in_service),
-            _ => true,
+            Subject::Host(_) | Subject::Endpoints(_) => true,
+            Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => false,
         }
     }
 
@@ -223,16 +224,19 @@ impl<'p> RolloutView<'p> {
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
             wanted: (step == UnitStep::ToVia).then(after),
             between: self.between((subject, group), terms, (&addresses, step)),
-            affected: self.affected(&own),
+            affected: self.affected(subject, unit),
             gave: self.gave(subject, unit),
             is_down: self.down.contains_key(subject) && !self.has_place(subject, group),
             repairs: self.repairs((subject, group), &addresses),
         }
     }
 
-    /// The hosts at whose names changes take addresses, and of which no rule has a part in that.
-    fn affected(&self, changes: &[&'p Change]) -> Vec<Subject> {
-        let affected = changes.iter().flat_map(|change| self.plan.affected(change)).map(|host| host.subject.clone());
+    /// The hosts at whose names all changes of a subject take addresses, also those that were made before, and of which no rule
+    /// has a part in that.
+    fn affected(&self, subject: &Subject, unit: &ChangeUnit) -> Vec<Subject> {
+        let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
+        let own = changes.filter(|change| change.subjects().any(|its| its == subject));
+        let affected = own.flat_map(|change| self.plan.affected(change)).map(|host| host.subject.clone());
         affected.collect::<BTreeSet<Subject>>().into_iter().collect()
     }
 

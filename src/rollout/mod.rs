@@ -57,5 +57,5 @@ pub use members::{
 pub use present::free_places;
 pub use steps::UnitStep;
 pub use turns::in_order;
-pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units};
+pub use units::{ChangeUnit, UnitSubject, hosts_of, is_one, units, units_of};
 pub use wave::Wave;

@@ -7,8 +7,10 @@ use std::collections::HashMap;
 use crate::change::{Change, ChangeKind};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{NameRef, OwnerName, Rtype, ZoneName};
+use crate::plan::Plan;
 
-/// Changes that are made together or not at all: those of hosts that share one, or of a name that no host has.
+/// Changes that are made together or not at all: those of hosts that share one, or of which one takes an address at the name of the
+/// other; or of a name that no host has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeUnit {
     /// The places of its changes in the plan, ascending; never empty.
@@ -36,12 +38,25 @@ pub struct ChangeTies<'a> {
     /// The names where a CNAME is swapped for other types; with the places of the changes of the CNAME: one for each
     /// set of targets.
     replaced: HashMap<ChangeSite<'a>, Vec<usize>>,
+    /// By the places of changes: the hosts at whose names they take addresses, and of which no rule has a part in that.
+    affected: HashMap<usize, Vec<&'a Subject>>,
 }
 
 impl<'a> ChangeTies<'a> {
     /// What ties these changes.
     pub fn of(changes: &'a [Change]) -> ChangeTies<'a> {
-        ChangeTies { companions: companions(changes), replaced: replaced(changes) }
+        ChangeTies { companions: companions(changes), replaced: replaced(changes), affected: HashMap::new() }
+    }
+
+    /// What ties the changes of a plan.
+    pub fn of_plan(plan: &'a Plan) -> ChangeTies<'a> {
+        let mut affected: HashMap<usize, Vec<&Subject>> = HashMap::new();
+        for (place, change) in plan.changes.iter().enumerate() {
+            for host in plan.affected(change) {
+                affected.entry(place).or_default().push(&host.subject);
+            }
+        }
+        ChangeTies { affected, ..ChangeTies::of(&plan.changes) }
     }
 
     /// The change that one follows: for a TXT of the registry that of the RRset which it records, else itself.
@@ -66,12 +81,18 @@ pub fn units(changes: &[Change]) -> Vec<ChangeUnit> {
     joined(changes, &ChangeTies::of(changes))
 }
 
+/// Joins the changes of a plan into units, in the order of their first changes.
+pub fn units_of(plan: &Plan) -> Vec<ChangeUnit> {
+    joined(&plan.changes, &ChangeTies::of_plan(plan))
+}
+
 /// Joins changes into units by what ties them.
 pub fn joined(changes: &[Change], tied: &ChangeTies<'_>) -> Vec<ChangeUnit> {
     let mut groups = DisjointSets::new(changes.len());
     let mut first: HashMap<UnitTie, usize> = HashMap::new();
     for (place, change) in changes.iter().enumerate() {
-        for tie in ties(change) {
+        let affected = tied.affected.get(&place).into_iter().flatten();
+        for tie in ties(change).into_iter().chain(affected.map(|host| UnitTie::Subject((*host).clone()))) {
             groups.join(place, *first.entry(tie).or_insert(place));
         }
         for other in tied.companions[place].into_iter().chain(tied.swapped(changes, change)) {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::members::group_of;
-use super::units::{ChangeUnit, units};
+use super::units::{ChangeUnit, units_of};
 use crate::change::reach::takes_value;
 use crate::change::{Change, ChangeKind};
 use crate::claim::Subject;
@@ -16,7 +16,7 @@ use crate::plan::Plan;
 /// Adds to the changes of a plan what is there in between, where a group of theirs overlaps.
 pub fn add_via(plan: &mut Plan, overlaps: &dyn Fn(&str) -> bool) {
     let found: Vec<(usize, Rrset)> =
-        units(&plan.changes).iter().flat_map(|unit| OverlappingUnit { plan, unit, overlaps }.found()).collect();
+        units_of(plan).iter().flat_map(|unit| OverlappingUnit { plan, unit, overlaps }.found()).collect();
     for (place, via) in found {
         plan.changes[place].via = Some(via);
     }

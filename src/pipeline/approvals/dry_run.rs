@@ -18,7 +18,7 @@ use crate::inventory::model::Config;
 use crate::inventory::model::Project;
 use crate::pipeline::TOOL;
 use crate::plan::Plan;
-use crate::rollout::units;
+use crate::rollout::units_of;
 use crate::state::{CmsFailure, State};
 
 /// The notices about services that gave no answer when a run asked them last.
@@ -42,7 +42,7 @@ pub fn silent(projects: &[Project], state: Option<&dyn State>) -> Result<Vec<Not
 /// Errors: the system gives no random numbers.
 pub fn ask(plan: &Plan, (projects, config): (&[Project], &Config), workspace: &Path) -> Result<Vec<Notice>, Problem> {
     let settings = settings_of(projects);
-    let asks: Vec<HostAsk> = units(&plan.changes).iter().flat_map(|unit| asks_of(plan, unit, &settings)).collect();
+    let asks: Vec<HostAsk> = units_of(plan).iter().flat_map(|unit| asks_of(plan, unit, &settings)).collect();
     let names = services_asked(&settings, std::iter::empty());
     let versions: BTreeMap<&str, CmsVersion> =
         config.cms.iter().map(|service| (service.name.as_str(), service.version)).collect();

@@ -34,7 +34,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, RolloutMemory, UnapprovedHost, plan_covers, units, what_is_left};
+use crate::rollout::{ChangeUnit, RolloutMemory, UnapprovedHost, plan_covers, units_of, what_is_left};
 use crate::state::State;
 
 /// What projects ask for, by their ids.
@@ -208,7 +208,7 @@ impl Approver<'_> {
         let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
             unit.changes.iter().flat_map(|place| hit_by(plan, &plan.changes[*place])).collect()
         };
-        let together = units(&plan.changes).into_iter().map(|unit| of_unit(&unit));
+        let together = units_of(plan).into_iter().map(|unit| of_unit(&unit));
         let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
         // Where one of them stopped in between, all of them go first after a while.
         let (between, together): (Vec<_>, Vec<_>) =
@@ -308,7 +308,8 @@ impl Approver<'_> {
         let over = applied.hosts.iter().filter(|host| host.outcome != OutcomeCode::Waiting);
         let mut over: BTreeSet<Subject> = over.filter_map(|host| host.subject.counted()).collect();
         // Who only loses an address of its name has the outcome of whose change that is.
-        let affected = plan.changes.iter().filter(|change| change.subjects().any(|own| over.contains(own)));
+        let is_over = |change: &&Change| change.subjects().filter_map(Subject::counted).any(|own| over.contains(&own));
+        let affected = plan.changes.iter().filter(is_over);
         let affected: Vec<Subject> =
             affected.flat_map(|change| plan.affected(change)).map(|own| own.subject.clone()).collect();
         over.extend(affected);
@@ -362,12 +363,19 @@ impl Approvals<'_> {
                 let is_rejected = self.pass.rejected().contains(&ask.subject);
                 let mut why = unapproved(self.pass.memory(), ask, self.now, is_rejected);
                 if ask.is_affected {
-                    why.message = format!("`{}` loses an address by it, and {}", ask.host, why.message);
+                    let (host, name) = (&ask.subject, &ask.host);
+                    why.message = format!("{host}, `{name}`, loses an address by it, and {}", why.message);
                 }
                 if let Some(first) = self.goes_before.get(&ask.subject).filter(|_| why.until.is_none()) {
                     why.message = format!("{first} goes first: it stopped in between, and waits for the same services");
                 }
                 own.push((ask.subject.clone(), why));
+            }
+            // One that is allowed holds its places meanwhile: a service that lets one host through may wait for that for ever.
+            if let Some(through) = asks.iter().find(|ask| is_through(&ask.subject)) {
+                for (_, why) in own.iter_mut().filter(|(_, why)| why.until.is_none()) {
+                    why.message = format!("{}; {}, which shares the change, is allowed", why.message, through.subject);
+                }
             }
             // Where one is rejected, those that go with it do not go for that reason.
             if let Some((host, why)) = own.iter().find(|(_, why)| why.until.is_some()).cloned() {

@@ -244,6 +244,11 @@ impl TextPage<'_> {
             self.line(0, "`zonewright help gate` says what to do about a gate that did not pass.");
         } else if report.apply.is_none() && may_go().next().is_some() && may_go().all(needs_others) {
             self.line(0, "Waiting alone does not help: who holds the room must be back first, as said above. `--host` and `--subject` name what is to go all the same.");
+        } else if report.apply.is_none()
+            && may_go().next().is_some()
+            && may_go().all(|own| own.code == WaitCode::Approval)
+        {
+            self.line(0, "Apply again later, or let `apply` wait with `--wait`. Where a service gives no answer, `zonewright cms check NAME` finds out why.");
         } else if report.apply.is_none() && may_go().next().is_some() {
             self.line(0, "Apply the plan again later, or let `apply` wait with `--wait`. `zonewright sync` asks name servers that were behind.");
         }

@@ -121,15 +121,19 @@ impl Story {
             (Inv(number as u64), host)
         };
         let goes = |number: &usize| one.is_none_or(|one| one == *number);
-        // Once in a while the name of a host that goes is one that another host has, too, and of which the plan changes nothing.
-        let shared = cast.one_of(4).then(|| (cast.dice.below(count), cast.dice.below(count)));
+        // Once in a while the names of hosts that go are those of another host, too, of which the plan changes nothing.
+        let shared = cast.one_of(4).then(|| [0; 3].map(|_| cast.dice.below(count)));
         let is_idle = |number: usize| !goes(&number) || change(number, &cast.hosts[number]).is_none();
-        let shared = shared.filter(|(own, other)| goes(own) && own != other && is_idle(*other));
-        let affected = shared.map(|(own, other)| AffectedHost {
+        let affected = shared.into_iter().filter(|[_, _, other]| is_idle(*other)).flat_map(|[one, two, other]| {
+            let own: BTreeSet<usize> = [one, two].into_iter().filter(|own| goes(own) && *own != other).collect();
+            own.into_iter().map(move |own| (own, other))
+        });
+        let affected = affected.map(|(own, other)| AffectedHost {
             name: cast.hosts[own].name.to_string(),
             project: cast.hosts[other].project.to_owned(),
             subject: Subject::Host(Inv(other as u64)),
         });
+        let affected: Vec<AffectedHost> = affected.collect();
         let changes = cast.hosts.iter().enumerate().filter(|(number, _)| goes(number));
         let in_service = |project: &str| cast.hosts.iter().filter(|own| own.project == project).count() as u64;
         let group =
@@ -141,7 +145,7 @@ impl Story {
             hosts: cast.hosts.iter().enumerate().map(seen).collect(),
             groups: PROJECTS.iter().map(group).collect(),
             changes: changes.filter_map(|(number, host)| change(number, host)).collect(),
-            affected: affected.into_iter().collect(),
+            affected,
             inputs: BTreeMap::new(),
             zones: Vec::new(),
             ..fixture::empty()

@@ -65,7 +65,7 @@ pub struct Cast {
     pub counted: BTreeSet<usize>,
     /// The id of the state.
     pub state_id: String,
-    /// Whether the state is of an earlier time: services may be asked what they know, and no more.
+    /// Whether the state is of an earlier time: services may be asked what they know, and nothing else.
     pub is_older: bool,
     /// The tasks at services that have a row on disk.
     pub rows: BTreeSet<String>,
