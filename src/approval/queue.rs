@@ -60,19 +60,22 @@ pub fn asked_now(
     // The sort keeps the order of waves among those of which it says nothing.
     asks.sort_by_key(at_end);
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-    for ask in asks.iter().filter(|ask| with_tasks.contains(&ask.subject) && !used.contains(&ask.subject)) {
+    let has_task = |ask: &&HostAsk| with_tasks.contains(&ask.subject) && !used.contains(&ask.subject);
+    for ask in asks.iter().filter(has_task).filter(|ask| !ask.is_affected) {
         *taken.entry(ask.project.clone()).or_default() += 1;
     }
-    // No budget counts a host that only loses an address of its name.
-    let is_free = |ask: &HostAsk| ask.is_affected || free.contains(&ask.subject);
-    let is_known = |ask: &&HostAsk| with_tasks.contains(&ask.subject) || is_free(ask);
-    let mut asked: BTreeSet<usize> = asks.iter().filter(is_known).map(|ask| ask.unit).collect();
-    asks.retain(|ask| {
+    let is_known = |ask: &HostAsk| with_tasks.contains(&ask.subject) || free.contains(&ask.subject);
+    // No budget counts a host that only loses an address of its name: it is asked for with those that go with it.
+    let is_counted = |ask: &&HostAsk| !ask.is_affected;
+    let counted: BTreeSet<usize> = asks.iter().filter(is_counted).map(|ask| ask.unit).collect();
+    let is_asked = |ask: &&HostAsk| is_known(ask) || !counted.contains(&ask.unit);
+    let mut asked: BTreeSet<usize> = asks.iter().filter(is_asked).map(|ask| ask.unit).collect();
+    for ask in asks.iter().filter(is_counted) {
         let taken = taken.entry(ask.project.clone()).or_default();
         let has_place = limits.get(&ask.project).is_none_or(|limit| *taken < *limit);
         let is_asked = asked.contains(&ask.unit) || has_place && asked.insert(ask.unit);
-        *taken += usize::from(is_asked && !with_tasks.contains(&ask.subject) && !is_free(ask));
-        is_asked
-    });
+        *taken += usize::from(is_asked && !is_known(ask));
+    }
+    asks.retain(|ask| asked.contains(&ask.unit));
     asks
 }

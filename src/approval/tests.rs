@@ -411,6 +411,21 @@ fn a_host_is_asked_for_by_its_own_name_whatever_names_its_change_is_at() {
 }
 
 #[test]
+fn a_host_that_only_loses_an_address_is_asked_for_with_those_that_go_with_it() {
+    let in_unit = |inv: u64, unit: usize, is_affected| HostAsk { unit, is_affected, ..ask(inv) };
+    // Host 9 goes with host 1, host 8 with one that needs no approval.
+    let asks = || vec![in_unit(9, 1, true), in_unit(1, 1, false), in_unit(8, 2, true), in_unit(3, 3, false)];
+    let asked = |limit: usize| -> Vec<String> {
+        let limits = BTreeMap::from([("search".to_owned(), limit)]);
+        let asked = asked_now(asks(), &ApprovalMemory::default(), (&limits, &BTreeSet::new()), at(0));
+        asked.iter().map(|ask| ask.subject.to_string()).collect()
+    };
+    assert_eq!(asked(0), ["host:8"]);
+    assert_eq!(asked(1), ["host:9", "host:1", "host:8"]);
+    assert_eq!(asked(2), ["host:9", "host:1", "host:8", "host:3"]);
+}
+
+#[test]
 fn changes_that_take_addresses_of_one_other_host_go_together() {
     let own = |inv: u64, name: &str| {
         change(("search", Some(inv)), (name, Rtype::AAAA), ((600, &["2001:db8::1"][..]), (600, &[])), &[])

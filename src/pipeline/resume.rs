@@ -18,7 +18,7 @@ use super::settings::{OpenError, load_settings, state_address};
 use super::targets::OpenedZones;
 use super::wave_checks::ConfiguredChecks;
 use super::wave_choice::WaveDecision;
-use super::{pod_states, undo, waves};
+use super::{approvals, pod_states, undo, waves};
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
 use crate::apply::{self, ApplyEnding, MadeBefore, OutcomeCode, StepRoom, ZoneWritten};
@@ -95,7 +95,9 @@ pub fn resume(
         Ok(zones) => zones,
         Err(refusal) => return Ok(ResumeOutcome::Ran(Box::new(sealed), Box::new(ApplyRun::refused(refusal)))),
     };
-    let zones = if state.unserved()?.is_empty() { zones } else { config.zones.iter().collect() };
+    // What is not known to be served may be of any zone, and so may be the hosts of tasks.
+    let is_clear = state.unserved()?.is_empty() && !approvals::has_news(&settings, Some(&*state));
+    let zones = if is_clear { zones } else { config.zones.iter().collect() };
     let opened = OpenedZones::open(config, zones, request.workspace, request.now);
     let targets = opened.targets();
     let bounds = PlanBounds::of(config, &settings.projects);
@@ -146,13 +148,15 @@ fn not_kept(place: String) -> Problem {
 impl ApplyWork<'_> {
     /// Settles open updates, and does what is missing.
     pub fn go_on(&self, state: &mut dyn State, id: ApplyId) -> Result<ApplyRun, Problem> {
-        self.targets.doubt();
+        let plan = self.sealed.plan();
+        let made = plan.zone_changes.iter().map(|change| &change.zone);
+        self.targets.doubt_at(&plan.changes.iter().map(|change| &change.zone).chain(made).collect());
         let earlier: Vec<Allowance> = state.allowed(id)?.into_iter().map(|allowed| allowed.allowance).collect();
         let made = match self.make_zones(state, &earlier)? {
             Ok(made) => made,
             Err(refusal) => return Ok(ApplyRun::refused(refusal)),
         };
-        let pods = pod_states::note((self.sealed.plan(), self.settings), self.request, state)?;
+        let pods = pod_states::note((plan, self.settings), self.request, state)?;
         let mut ran = self.round(state, id, true)?;
         for _ in 1..ROUNDS {
             if ran.refusal.is_some() || !ran.is_journaled {

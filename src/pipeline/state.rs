@@ -17,7 +17,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Export, ZoneSpec};
 use crate::inventory::value::Time;
 use crate::names::NameIndex;
-use crate::plan::WaitingSubject;
+use crate::plan::{WaitCode, WaitingSubject};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::reading::side_by_side::side_by_side;
@@ -37,8 +37,10 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let mut memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     // What a project without a rollout kept waiting goes with its next apply.
     let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
-    let has_group =
-        |waiting: &WaitingSubject| groups.contains_key(waiting.subject.pod_set().unwrap_or(&waiting.project));
+    let has_group = |waiting: &WaitingSubject| {
+        // A host of another project may have to be let through, too.
+        waiting.code == WaitCode::Approval || groups.contains_key(waiting.subject.pod_set().unwrap_or(&waiting.project))
+    };
     memory.iter_mut().for_each(|memory| memory.waiting.retain(has_group));
     accepted::hold_against(&mut inventory, state.as_deref())?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;

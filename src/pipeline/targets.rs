@@ -33,6 +33,12 @@ impl<'a> Targets<'a> {
         self.writers.iter().for_each(|writer| writer.doubt());
     }
 
+    /// Makes those that have some zones expect it.
+    pub fn doubt_at(&self, zones: &BTreeSet<&ZoneName>) {
+        let copies = self.copies.iter().filter(|access| zones.contains(&access.copy.zone));
+        copies.filter_map(|access| access.writer.as_ref().ok()).for_each(|writer| writer.doubt());
+    }
+
     /// The way to a copy, where the settings have it. What an older version sent names no pool; then it is the zone's.
     pub fn access(&self, copy: &CopyId) -> Option<&CopyAccess<'a>> {
         let is_old = copy.target.pool == PoolName::unknown();

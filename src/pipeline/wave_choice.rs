@@ -146,7 +146,7 @@ impl WaveQuestion<'_> {
         let open = self.survey.open();
         let is_counted = |change: &Change| {
             let mut groups = change.subjects().filter_map(|subject| group_of(change, subject));
-            groups.any(|group| self.groups.contains_key(group))
+            groups.any(|group| self.groups.contains_key(group)) || self.plan.affected(change).next().is_some()
         };
         let asked = open.iter().filter(|change| is_counted(change));
         let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();

@@ -32,7 +32,8 @@ pub fn hosts(
     let asked: Vec<&CopyAccess<'_>> = copies.iter().filter(is_asked).collect();
     let targets: Vec<&TargetId> = asked.iter().map(|access| &access.copy.target).collect();
     let markers = side_by_side(&targets, |place| read_marker(asked[place]));
-    let (mut read, mut doubtful): (BTreeSet<&ZoneName>, BTreeSet<&ZoneName>) = Default::default();
+    let mut read: BTreeSet<&ZoneName> = seen.iter().map(|copy| &copy.zone).collect();
+    let mut doubtful: BTreeSet<&ZoneName> = BTreeSet::new();
     for (access, marker) in asked.iter().zip(markers) {
         let Ok(marker) = marker else { continue };
         read.insert(&access.copy.zone);
