@@ -1,5 +1,6 @@
 //! Signals in the middle of an apply: what is in flight is finished, and nothing more is sent.
 
+use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -12,6 +13,24 @@ use crate::server::Kind;
 
 /// How long anything here may take.
 const LONG: Duration = Duration::from_secs(60);
+
+/// How long a handler that has begun may take until it has noted its signal; a machine may be busy.
+const NOTED: Duration = Duration::from_millis(200);
+
+/// Waits until an apply has noted a signal: until then, what is on the way could arrive, and the rest be sent.
+fn wait_until_noted(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let is_pending = |line: &str| {
+        let mask = line.strip_prefix("ShdPnd:").map(str::trim);
+        mask.is_some_and(|mask| mask.bytes().any(|digit| digit != b'0'))
+    };
+    let begun = Instant::now();
+    while fs::read_to_string(&status).expect("it runs").lines().any(is_pending) {
+        assert!(begun.elapsed() < LONG, "the signal is not taken");
+        thread::sleep(Duration::from_millis(10));
+    }
+    thread::sleep(NOTED);
+}
 
 /// Sends a signal to an apply.
 fn send(signal: &str, child: &Child) {
@@ -48,7 +67,10 @@ fn interrupted(rig: &Rig, signal: impl FnOnce(&mut Child)) -> Applied {
 fn an_apply_that_is_interrupted_finishes_what_is_in_flight_and_tells_what_is_left() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let Some(rig) = Rig::demo(Kind::Bind) else { return };
-        let applied = interrupted(&rig, |child| send(signal, child));
+        let applied = interrupted(&rig, |child| {
+            send(signal, child);
+            wait_until_noted(child);
+        });
         assert_eq!(applied.exit, Some(4), "{}", applied.said());
         assert!(!applied.hosts("not-reached").is_empty() && !applied.hosts("partial").is_empty(), "{}", applied.said());
         assert!(applied.said().contains("the apply was interrupted"), "{}", applied.said());
