@@ -34,7 +34,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, RolloutMemory, UnapprovedHost, plan_covers, units_of, what_is_left};
+use crate::rollout::{ChangeUnit, FluxRow, RolloutMemory, UnapprovedHost, plan_covers, units_of, what_is_left};
 use crate::state::State;
 
 /// What projects ask for, by their ids.
@@ -112,7 +112,9 @@ impl HostsInFlux {
     /// By what is remembered.
     fn of(rollouts: &RolloutMemory, now: Time) -> HostsInFlux {
         let rows = rollouts.flux.iter().filter(|row| row.is_in_flux(now));
-        HostsInFlux(rows.flat_map(|row| std::iter::once(&row.subject).chain(&row.affected)).cloned().collect())
+        // What stopped in between has taken nothing yet: the name of another host has its address.
+        let affected = |row: &FluxRow| if row.is_between() { Vec::new() } else { row.affected.clone() };
+        HostsInFlux(rows.flat_map(|row| std::iter::once(row.subject.clone()).chain(affected(row))).collect())
     }
 
     /// Whether a host is one of them.

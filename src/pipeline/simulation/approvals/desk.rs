@@ -47,13 +47,14 @@ impl Pretence {
     }
 }
 
-/// Whether a request is more than a question: it makes a task, or deletes one of a host that may still be busy.
+/// Whether a request is more than a question: it makes a task, or deletes one of a host that may still be busy, and that no run with
+/// the right state wanted to delete.
 fn disturbs(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
     let is_busy =
-        |name: &String| cast.hosts.iter().any(|host| !host.changes.is_empty() && host.service_name() == *name);
+        |name: &String| cast.hosts.iter().any(|host| host.is_in_flux(cast.now) && host.service_name() == *name);
     match kind {
         CmsRequestKind::Create(_) => true,
-        CmsRequestKind::Delete(id) if id.starts_with("us.dry.") => false,
+        CmsRequestKind::Delete(id) if id.starts_with("us.dry.") || cast.ended.contains(id) => false,
         CmsRequestKind::Delete(id) => cast.services[service].tasks.get(id).is_some_and(|task| is_busy(&task.host)),
         CmsRequestKind::Poll(..) | CmsRequestKind::List => false,
     }
@@ -177,6 +178,9 @@ impl StoryDesk<'_> {
     fn ask(&self, service: &str, kind: &CmsRequestKind) -> Answered {
         let mut cast = self.stage.cast();
         let cast = &mut *cast;
+        if let (CmsRequestKind::Delete(id), false) = (kind, cast.is_older) {
+            cast.ended.insert(id.clone());
+        }
         if cast.is_older && disturbs(cast, service, kind) {
             cast.fault(format!("`{service}` gets {kind:?} of a run whose state is of an earlier time"));
         }

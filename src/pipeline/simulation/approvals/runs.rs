@@ -125,7 +125,9 @@ impl Story {
         let shared = cast.one_of(4).then(|| [0; 3].map(|_| cast.dice.below(count)));
         let is_idle = |number: usize| !goes(&number) || change(number, &cast.hosts[number]).is_none();
         let affected = shared.into_iter().filter(|[_, _, other]| is_idle(*other)).flat_map(|[one, two, other]| {
-            let own: BTreeSet<usize> = [one, two].into_iter().filter(|own| goes(own) && *own != other).collect();
+            // All names of a host are in one zone here: what a state of an earlier time does not know is seen by its marker.
+            let is_near = |own: &usize| *own != other && cast.hosts[*own].project == cast.hosts[other].project;
+            let own: BTreeSet<usize> = [one, two].into_iter().filter(|own| goes(own) && is_near(own)).collect();
             own.into_iter().map(move |own| (own, other))
         });
         let affected = affected.map(|(own, other)| AffectedHost {

@@ -21,6 +21,13 @@ pub struct TrueChange {
     pub counts: bool,
 }
 
+impl TrueChange {
+    /// Whether it has not reached all clients.
+    fn is_open(&self, now: Time) -> bool {
+        self.served.is_none_or(|served| now < served.plus(SETTLE))
+    }
+}
+
 /// A host.
 #[derive(Debug, Clone)]
 pub struct TrueHost {
@@ -48,10 +55,14 @@ impl TrueHost {
         self.name.to_string().trim_end_matches('.').to_owned()
     }
 
+    /// Whether a change has not reached all clients.
+    pub fn is_in_flux(&self, now: Time) -> bool {
+        self.changes.iter().any(|change| change.is_open(now))
+    }
+
     /// Whether a change for which `default` counts it has not reached all clients.
     pub fn is_busy(&self, now: Time) -> bool {
-        let is_open = |change: &&TrueChange| change.served.is_none_or(|served| now < served.plus(SETTLE));
-        self.changes.iter().filter(|change| change.counts).any(|change| is_open(&change))
+        self.changes.iter().any(|change| change.counts && change.is_open(now))
     }
 }
 
