@@ -47,15 +47,17 @@ impl Pretence {
     }
 }
 
-/// Whether a request is more than a question: it makes a task, or deletes one of a host that may still be busy, and that no run with
-/// the right state wanted to delete.
+/// Whether a request is more than a question: it makes a task, or deletes one with which a host went that may still be busy, and that no
+/// run with the right state wanted to delete.
 fn disturbs(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
     let is_busy =
         |name: &String| cast.hosts.iter().any(|host| host.is_in_flux(cast.now) && host.service_name() == *name);
     match kind {
         CmsRequestKind::Create(_) => true,
         CmsRequestKind::Delete(id) if id.starts_with("us.dry.") || cast.ended.contains(id) => false,
-        CmsRequestKind::Delete(id) => cast.services[service].tasks.get(id).is_some_and(|task| is_busy(&task.host)),
+        CmsRequestKind::Delete(id) => {
+            cast.used.contains(id) && cast.services[service].tasks.get(id).is_some_and(|task| is_busy(&task.host))
+        }
         CmsRequestKind::Poll(..) | CmsRequestKind::List => false,
     }
 }

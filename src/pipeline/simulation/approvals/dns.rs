@@ -110,6 +110,8 @@ fn see_off(cast: &mut Cast, going: &BTreeSet<usize>) {
         let mut faults = Vec::new();
         for service in terms.services.iter().filter(|service| *service != DEFAULT_SERVICE) {
             let own = &cast.services[service];
+            let tasks = own.tasks.iter().filter(|(_, task)| task.host == name);
+            cast.used.extend(tasks.map(|(id, _)| id.clone()));
             let allowed = LastAnswer { run, is_poll: true, said: Some(TaskStatus::Ok) };
             let last = own.last.get(&name);
             if is_asked(own.version, action) && last != Some(&allowed) {

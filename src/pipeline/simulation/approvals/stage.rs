@@ -69,6 +69,8 @@ pub struct Cast {
     pub is_older: bool,
     /// The tasks at services that have a row on disk.
     pub rows: BTreeSet<String>,
+    /// The tasks with which hosts went.
+    pub used: BTreeSet<String>,
     /// The tasks that runs wanted to delete whose state was of their time.
     pub ended: BTreeSet<String>,
     /// The tasks of which their service itself said that they are gone.
@@ -146,6 +148,7 @@ impl Stage {
             state_id: String::new(),
             is_older: false,
             rows: BTreeSet::new(),
+            used: BTreeSet::new(),
             ended: BTreeSet::new(),
             gone: BTreeSet::new(),
             numbers: 0,
