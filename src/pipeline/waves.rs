@@ -39,17 +39,17 @@ pub static NO_BUDGETS: GroupSettings = GroupSettings::new();
 /// let through, one pod after another.
 pub fn settings_for(plan: &Plan, projects: &[Project], sets: &[PodSet]) -> GroupSettings {
     let mut settings = settings_of(projects, sets);
+    let admin_of = |change: &Change| projects.iter().find(|own| own.id == change.project)?.admin.as_ref();
     // A host whose name loses an address is busy until clients no longer see that, whatever its own project asks for.
     for change in plan.changes.iter().filter(|change| plan.affected(change).next().is_some()) {
-        let admin = projects.iter().find(|own| own.id == change.project).and_then(|own| own.admin.as_ref());
-        if let Some(admin) = admin.filter(|_| !settings.contains_key(&change.project)) {
-            settings.insert(change.project.clone(), RolloutTerms::without_budget(admin.origin));
+        if let Some(admin) = admin_of(change) {
+            let terms = || RolloutTerms::without_budget(admin.origin);
+            settings.entry(change.project.clone()).or_insert_with(terms);
         }
     }
     for change in plan.changes.iter().filter(|_| plan.undoes.is_some()) {
-        let admin = projects.iter().find(|own| own.id == change.project).and_then(|own| own.admin.as_ref());
         // Without it nothing of the project is allowed.
-        let Some(admin) = admin else { continue };
+        let Some(admin) = admin_of(change) else { continue };
         for set in change.subjects().filter_map(Subject::pod_set) {
             settings.entry(set.to_owned()).or_insert_with(|| RolloutTerms::of_unread_file(admin.origin));
         }

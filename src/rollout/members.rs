@@ -231,19 +231,23 @@ impl<'p> RolloutView<'p> {
         }
     }
 
+    /// All changes of a subject in a unit, also those that were made before.
+    fn changes_of(&self, subject: &Subject, unit: &ChangeUnit) -> impl Iterator<Item = &'p Change> {
+        let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
+        changes.filter(move |change| change.subjects().any(|its| its == subject))
+    }
+
     /// The hosts at whose names all changes of a subject take addresses, also those that were made before, and of which no rule
     /// has a part in that.
     fn affected(&self, subject: &Subject, unit: &ChangeUnit) -> Vec<Subject> {
-        let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
-        let own = changes.filter(|change| change.subjects().any(|its| its == subject));
+        let own = self.changes_of(subject, unit);
         let affected = own.flat_map(|change| self.plan.affected(change)).map(|host| host.subject.clone());
         affected.collect::<BTreeSet<Subject>>().into_iter().collect()
     }
 
     /// The addresses that all changes of a subject leave it, also those that were made before.
     fn gave(&self, subject: &Subject, unit: &ChangeUnit) -> Vec<IpAddr> {
-        let changes = unit.changes.iter().map(|place| &self.plan.changes[*place]);
-        let own = changes.filter(|change| change.subjects().any(|its| its == subject));
+        let own = self.changes_of(subject, unit);
         let given = own.flat_map(|change| addresses(change.kind.after(), change.key.rtype));
         given.collect::<BTreeSet<IpAddr>>().into_iter().collect()
     }

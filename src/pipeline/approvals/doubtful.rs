@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apply::CopyAccess;
 use crate::dns::{Name, ZoneName};
+use crate::live::Apexes;
 use crate::pipeline::state::read_marker;
 use crate::reading::side_by_side::side_by_side;
 use crate::state::KnownMarkers;
@@ -17,13 +18,15 @@ pub fn hosts(
     (copies, seen): (&[CopyAccess<'_>], &BTreeSet<&CopyId>),
     known: &KnownMarkers,
 ) -> BTreeSet<String> {
+    // Copies of one zone are one zone here.
+    let zones: BTreeSet<&ZoneName> = copies.iter().map(|access| &access.copy.zone).collect();
+    let zones: Vec<&ZoneName> = zones.into_iter().collect();
+    let apexes = Apexes::new(zones.iter().copied());
     let mut of_zone: BTreeMap<&ZoneName, Vec<&String>> = BTreeMap::new();
     for host in hosts {
-        let Ok(name) = Name::parse(host) else { continue };
-        let holds = |zone: &&ZoneName| zone.owner(name.as_name()).is_some();
-        let zones = copies.iter().map(|access| &access.copy.zone).filter(holds);
-        if let Some(zone) = zones.max_by_key(|zone| zone.as_name().labels().count()) {
-            of_zone.entry(zone).or_default().push(host);
+        let zone = Name::parse(host).ok().and_then(|name| apexes.zone_of(name.as_name()));
+        if let Some(zone) = zone {
+            of_zone.entry(zones[zone.0 as usize]).or_default().push(host);
         }
     }
     let is_asked = |access: &&CopyAccess<'_>| {

@@ -34,7 +34,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::model::Project;
 use crate::inventory::value::Time;
 use crate::plan::Plan;
-use crate::rollout::{ChangeUnit, FluxRow, RolloutMemory, UnapprovedHost, plan_covers, units_of, what_is_left};
+use crate::rollout::{ChangeUnit, RolloutMemory, UnapprovedHost, plan_covers, units_of, what_is_left};
 use crate::state::State;
 
 /// What projects ask for, by their ids.
@@ -106,21 +106,16 @@ pub struct AskScope<'a> {
 }
 
 /// The hosts of changes that may not have reached all clients yet, and those at whose names these took addresses.
-struct HostsInFlux(BTreeSet<Subject>);
-
-impl HostsInFlux {
-    /// By what is remembered.
-    fn of(rollouts: &RolloutMemory, now: Time) -> HostsInFlux {
-        let rows = rollouts.flux.iter().filter(|row| row.is_in_flux(now));
+fn hosts_in_flux(rollouts: &RolloutMemory, now: Time) -> BTreeSet<Subject> {
+    let mut hosts = BTreeSet::new();
+    for row in rollouts.flux.iter().filter(|row| row.is_in_flux(now)) {
+        hosts.insert(row.subject.clone());
         // What stopped in between has taken nothing yet: the name of another host has its address.
-        let affected = |row: &FluxRow| if row.is_between() { Vec::new() } else { row.affected.clone() };
-        HostsInFlux(rows.flat_map(|row| std::iter::once(row.subject.clone()).chain(affected(row))).collect())
+        if !row.is_between() {
+            hosts.extend(row.affected.iter().cloned());
+        }
     }
-
-    /// Whether a host is one of them.
-    fn has(&self, subject: &Subject) -> bool {
-        self.0.contains(subject)
-    }
+    hosts
 }
 
 /// The subjects of a change, and the hosts at whose names it takes addresses that are not their own.
@@ -184,7 +179,7 @@ impl Approver<'_> {
         pass.ask_lists(self.services.keys());
         self.run_pass(&mut pass, state)?;
         let changed: BTreeSet<Subject> = plan.changes.iter().flat_map(|change| hit_by(plan, change)).collect();
-        let in_flux = HostsInFlux::of(&rollouts, now);
+        let in_flux = hosts_in_flux(&rollouts, now);
         let blocked: BTreeSet<Option<Subject>> = plan.blocked.iter().map(|own| own.subject.counted()).collect();
         let named: BTreeSet<&Subject> = plan.only.iter().flat_map(|only| &only.subjects).collect();
         let covered: BTreeSet<&String> = known.keys().filter(|project| plan_covers(plan, known, project)).collect();
@@ -194,7 +189,7 @@ impl Approver<'_> {
             is_seen && !blocked.contains(&Some(subject.clone()))
         };
         let hosts = HostsKnown {
-            is_in_flux: &|subject| in_flux.has(subject),
+            is_in_flux: &|subject| in_flux.contains(subject),
             is_changed: &|subject| changed.contains(subject),
             is_seen: &is_seen,
             is_known: &|service| self.services.contains_key(service),
@@ -305,7 +300,7 @@ impl Approver<'_> {
         }
         let (id, rollouts) = (state.identity()?.id, state.rollouts()?);
         let now = rollouts.now(clock);
-        let in_flux = HostsInFlux::of(&rollouts, now);
+        let in_flux = hosts_in_flux(&rollouts, now);
         let mut pass = ApprovalPass::new(self.term(&id, now), memory);
         let over = applied.hosts.iter().filter(|host| host.outcome != OutcomeCode::Waiting);
         let mut over: BTreeSet<Subject> = over.filter_map(|host| host.subject.counted()).collect();
@@ -315,7 +310,7 @@ impl Approver<'_> {
         let affected: Vec<Subject> =
             affected.flat_map(|change| plan.affected(change)).map(|own| own.subject.clone()).collect();
         over.extend(affected);
-        over.retain(|subject| !in_flux.has(subject));
+        over.retain(|subject| !in_flux.contains(subject));
         let ids = over.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.id.clone());
         let ids: Vec<String> = ids.collect();
         pass.end(ids);
