@@ -85,6 +85,7 @@ const NO_CODES: &[&str] = &[
     "without-token",
     "wrong-hosts",
     "wrong-task",
+    "x-api-key",
     "zone-file",
 ];
 

@@ -39,6 +39,8 @@ const FILES: &[File] = &[
             ("`[[pool.NAME.target]]`", "/$defs/target"),
             ("A target with `type = \"rfc2136\"`", "/$defs/rfc2136"),
             ("`tsig_key` of a target", "/$defs/tsig_key"),
+            ("A target with `type = \"powerdns\"`", "/$defs/powerdns"),
+            ("`api_key` of a target", "/$defs/api_key"),
             ("`txt_encrypt_aes_key`", "/$defs/txt_key"),
             ("A target with `type = \"zonefile\"`", "/$defs/zonefile"),
             ("`[[pool.NAME.nameserver]]`", "/$defs/nameserver"),

@@ -238,6 +238,8 @@ words! {
         Delegated = "delegated",
         /// There is a CNAME at such a name, or a DNAME above it.
         Cname = "cname",
+        /// What no RRset says is at such a name.
+        Opaque = "opaque",
         /// Its rules would remove a protected host's record.
         Conflict = "conflict",
         /// A wrong record that is not ours is where its own belongs.

@@ -12,8 +12,8 @@ use crate::inventory::cms::CmsService;
 pub struct CmsClient {
     /// Where its tasks are: `URL/tasks/`.
     tasks: String,
-    /// Its bearer token.
-    token: Option<String>,
+    /// What says who asks: its bearer token (RFC 6750 section 2.1).
+    bearer: Option<String>,
     /// The connections.
     http: HttpClient,
 }
@@ -24,13 +24,15 @@ impl CmsClient {
     /// Errors: this system trusts no certificate.
     pub fn new(service: &CmsService, token: Option<String>) -> Result<CmsClient, AttemptError> {
         let http = HttpClient::new(&service.url, service.timeout)?;
-        Ok(CmsClient { tasks: format!("{}/tasks/", service.url), token, http })
+        let bearer = token.map(|token| format!("Bearer {token}"));
+        Ok(CmsClient { tasks: format!("{}/tasks/", service.url), bearer, http })
     }
 
     /// Asks.
     fn ask(&self, method: HttpMethod, rest: &str, json: Option<&str>) -> Result<HttpAnswer, CmsFault> {
         let url = format!("{}{rest}", self.tasks);
-        let question = HttpQuestion { method, url: &url, bearer: self.token.as_deref(), json, max: MAX_ANSWER };
+        let credential = self.bearer.as_deref().map(|bearer| ("authorization", bearer));
+        let question = HttpQuestion { method, url: &url, credential, json, max: MAX_ANSWER };
         self.http.ask(&question).map_err(|HttpFailure { kind, message }| {
             let kind = match kind {
                 HttpFailureKind::Unreachable => CmsFaultKind::Unreachable,

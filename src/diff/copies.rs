@@ -146,7 +146,8 @@ fn disagreeing(
 
 /// Whether two views have the same A records at a name, as far as both are known.
 fn have_same_a(one: &Live, other: &Live, name: NameRef<'_>) -> bool {
-    let is_plain = |live: &Live| matches!(live.place(name), NamePlace::Open(_) | NamePlace::Cname(_));
+    let is_plain =
+        |live: &Live| matches!(live.place(name), NamePlace::Open(_) | NamePlace::Cname(_) | NamePlace::Opaque(_));
     if !is_plain(one) || !is_plain(other) {
         return true;
     }

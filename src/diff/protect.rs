@@ -16,7 +16,7 @@ use crate::diag::Origin;
 use crate::dns::reverse::ReverseName;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProtectPattern};
-use crate::live::ZoneIndex;
+use crate::live::{OpaqueSite, ZoneIndex};
 use std::collections::BTreeMap;
 
 /// The label of a marker, directly below the apex of its zone.
@@ -35,6 +35,8 @@ pub enum Protection<'c> {
     Target(Origin),
     /// A zone's marker is there.
     Marker,
+    /// What no RRset says is there, and an update could take it away.
+    Opaque(&'c OpaqueSite),
 }
 
 /// Why a name is protected; none where it is not.
@@ -51,6 +53,9 @@ pub fn protection_in<'c>(ground: RuleGround<'c>, zone: ZoneIndex, name: NameRef<
         if let Some(pattern) = patterns.iter().find(|pattern| pattern.glob.matches(&text)) {
             return Some(Protection::Listed(pattern));
         }
+    }
+    if let Some(site) = live.zone(zone).opaque_at(name) {
+        return Some(Protection::Opaque(site));
     }
     if live.zone(zone).name().as_name() == name {
         return Some(Protection::Apex);
@@ -87,6 +92,7 @@ fn block(context: &RuleContext<'_>, name: NameRef<'_>, why: Protection<'_>) -> S
     let hint = match why {
         Protection::Listed(_) => "remove it from `protect`, or edit the host's records by hand",
         Protection::NameServer(_) | Protection::Target(_) => "edit the host's records by hand, or give it another name",
+        Protection::Opaque(_) => "remove it at the target, or give the host another name",
         Protection::Apex | Protection::Marker => "give the host another name",
     };
     let message = format!("{} is protected: {}", words::readable(name), reason(context, why));
@@ -102,6 +108,7 @@ pub fn reason(context: &RuleContext<'_>, why: Protection<'_>) -> String {
         Protection::NameServer(owner) => format!("it is a name server of `{owner}`, by the NS there"),
         Protection::Target(origin) => format!("it is a server that zones are written to ({})", at(origin)),
         Protection::Marker => "a zone's marker is there".to_owned(),
+        Protection::Opaque(site) => format!("it has {site}, which zonewright never touches"),
     }
 }
 

@@ -153,6 +153,7 @@ fn place_block(context: &RuleContext<'_>, subject: &StatedSubject, own: &StatedC
         NamePlace::Delegated(_, cut) if cut == name && own::is_delegation_over(context, name.as_name()) => return None,
         NamePlace::Delegated(..) => BlockCode::Delegated,
         NamePlace::BelowDname(..) => BlockCode::Cname,
+        NamePlace::Opaque(_) => BlockCode::Opaque,
     };
     Some(words::place_block(context, code, name, &place))
 }

@@ -109,7 +109,7 @@ fn the_only<'c>(
 /// Whether a name is known to hold nothing, or is in no configured zone.
 fn is_bare(ground: RuleGround<'_>, name: NameRef<'_>, spot: Option<&NameSpot>) -> bool {
     match spot {
-        Some(spot) => ground.live.at(spot).next().is_none(),
+        Some(spot) => ground.live.at(spot).next().is_none() && ground.live.zone(spot.zone).opaque_at(name).is_none(),
         None => ground.live.zone_of(name).is_none(),
     }
 }

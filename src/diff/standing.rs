@@ -101,7 +101,7 @@ fn inventory_block(context: &RuleContext<'_>, place: usize) -> Option<SubjectBlo
     of_inventory.or_else(|| context.stated.conflict_of_host(place).cloned())
 }
 
-/// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME.
+/// The first code that the places of a host's names give: no zone, an unknown one, a delegation, a CNAME, what no RRset says.
 fn place_block(context: &RuleContext<'_>, desired: &DesiredHost, policy: Policy) -> Option<SubjectBlock> {
     let mut first: Option<(BlockCode, Name, NamePlace)> = None;
     each_obstacle(context, desired, policy, |code, name, place| {
@@ -127,6 +127,7 @@ fn each_obstacle(
             NamePlace::Unknown(zone) => unknown_code(context, zone),
             NamePlace::Delegated(..) => BlockCode::Delegated,
             NamePlace::BelowDname(..) | NamePlace::Cname(_) => BlockCode::Cname,
+            NamePlace::Opaque(_) => BlockCode::Opaque,
         };
         visit(code, name, place);
     };

@@ -203,7 +203,7 @@ fn is_spared(context: &RuleContext<'_>, name: &Name, rtype: Rtype) -> bool {
         None => name.as_name().is_wildcard() && rtype == Rtype::NS,
         Some(Protection::Apex) => matches!(rtype, Rtype::SOA | Rtype::NS),
         Some(Protection::NameServer(_) | Protection::Target(_)) => matches!(rtype, Rtype::A | Rtype::AAAA),
-        Some(Protection::Listed(_) | Protection::Marker) => true,
+        Some(Protection::Listed(_) | Protection::Marker | Protection::Opaque(_)) => true,
     }
 }
 

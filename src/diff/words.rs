@@ -317,6 +317,11 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
             let message = format!("there is a CNAME at {shown}");
             block(code, message, "remove the CNAME, or give the host another name")
         }
+        NamePlace::Opaque(zone) => {
+            let site = context.live.zone(*zone).opaque_at(name.as_name()).expect("its place is opaque");
+            let message = format!("{shown} has {site}, which zonewright never touches");
+            block(code, message, "remove it at the target, or give the host another name")
+        }
         NamePlace::NoZone if let Some(closed) = context.live.zone_of(name.as_name()) => {
             let message = format!("{shown} is in `{}`, in which nothing may be asked for", zone(&closed));
             block(code, message, "remove `state = \"absent\"` from its `[[zone]]`, or give the host another name")

@@ -231,7 +231,7 @@ fn authority(found: &ZoneExamined) -> Option<Finding> {
 
 /// Reports what was read.
 fn contents(found: &ZoneExamined, measures: &ZoneMeasures) -> Vec<Finding> {
-    let ZoneMeasures { rrsets, records, octets, took, signed, warnings } = measures;
+    let ZoneMeasures { rrsets, records, octets, took, signed, warnings, opaque } = measures;
     let authority = if matches!(found.authority, Some(Ok(true))) { "authoritative, " } else { "" };
     let serial = found.serial.map(|serial| format!("serial {serial}; ")).unwrap_or_default();
     let took = took.map(|took| format!(" transferred in {:.2} s", took.as_secs_f64())).unwrap_or_default();
@@ -242,6 +242,16 @@ fn contents(found: &ZoneExamined, measures: &ZoneMeasures) -> Vec<Finding> {
         let message = format!("warnings in its files: {warnings}");
         findings
             .push(finding(FindingLevel::Warning, "zone-file-warnings", message).hint("`zonewright check` shows them"));
+    }
+    if let Some(first) = opaque.first() {
+        let others = match opaque.len() - 1 {
+            0 => String::new(),
+            1 => ", and one more name".to_owned(),
+            others => format!(", and {others} more"),
+        };
+        let message = format!("{} has {}{others}: never touched", first.owner, first.what);
+        let hint = "a host or record that needs such a name is blocked (`opaque`)";
+        findings.push(finding(FindingLevel::Note, "opaque", message).hint(hint));
     }
     match (found.writable, signed) {
         (Some(_), true) => {

@@ -32,7 +32,7 @@ impl ExplainCase<'_> {
         let zone = live.zone_of(name);
         let rrsets = live.rrsets_at(name).filter(|found| is_wanted(found.rrset.rtype()));
         let rrsets = rrsets.map(|found| self.live_facts(found, project));
-        let (code, said) = self.place_words(&place);
+        let (code, said) = self.place_words(name, &place);
         LiveSite {
             name: name.to_string(),
             zone: zone.map(|zone| live.zone(zone).name().to_string()),
@@ -69,7 +69,7 @@ impl ExplainCase<'_> {
     }
 
     /// What prevents writing to a name: a code, and words.
-    fn place_words(&self, place: &NamePlace) -> (&'static str, String) {
+    fn place_words(&self, name: NameRef<'_>, place: &NamePlace) -> (&'static str, String) {
         match place {
             NamePlace::Open(_) => ("open", String::new()),
             NamePlace::NoZone => ("no-zone", "no configured zone holds it".to_owned()),
@@ -81,6 +81,10 @@ impl ExplainCase<'_> {
             }
             NamePlace::Delegated(_, cut) => ("delegated", format!("served elsewhere: there are NS records at `{cut}`")),
             NamePlace::BelowDname(_, dname) => ("below-dname", format!("redirected: there is a DNAME at `{dname}`")),
+            NamePlace::Opaque(zone) => {
+                let site = self.context.live.zone(*zone).opaque_at(name).expect("its place is opaque");
+                ("opaque", format!("it has {site}, which zonewright never touches"))
+            }
             NamePlace::Cname(_) => ("cname", "there is a CNAME here, so no other record may be here".to_owned()),
         }
     }

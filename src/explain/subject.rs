@@ -163,7 +163,8 @@ fn short_name(context: &RuleContext<'_>, text: &str) -> Result<ExplainQuestion, 
     let candidates = in_domains(inventory, text);
     let held = |name: &&Name| names.holders(inventory, name.as_name()).next().is_some();
     let is_live = |name: &&Name| {
-        let open = matches!(live.place(name.as_name()), NamePlace::Open(_) | NamePlace::Cname(_));
+        let open =
+            matches!(live.place(name.as_name()), NamePlace::Open(_) | NamePlace::Cname(_) | NamePlace::Opaque(_));
         open && live.rrsets_at(name.as_name()).next().is_some()
     };
     let mut found: Vec<&Name> = candidates.iter().filter(held).collect();

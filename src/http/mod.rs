@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ureq::http::{Method, Request, Uri};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Error};
 
 use crate::diag::AttemptError;
@@ -65,6 +65,8 @@ pub enum HttpMethod {
     Get,
     /// To make something.
     Post,
+    /// To change a part of something.
+    Patch,
     /// To remove something.
     Delete,
 }
@@ -76,8 +78,8 @@ pub struct HttpQuestion<'q> {
     pub method: HttpMethod,
     /// Where.
     pub url: &'q str,
-    /// What says who asks, for `Authorization: Bearer` (RFC 6750 section 2.1).
-    pub bearer: Option<&'q str>,
+    /// The header that says who asks, with its value.
+    pub credential: Option<(&'static str, &'q str)>,
     /// The content, as JSON.
     pub json: Option<&'q str>,
     /// How many octets an answer may have.
@@ -104,6 +106,15 @@ pub struct HttpFailure {
     pub message: String,
 }
 
+/// Whom a client trusts, and how it proves who it is, as PEM (RFC 7468); the default is what [`post_json`] has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HttpTrust {
+    /// The certificates that are trusted in place of the system's.
+    pub authorities: Option<Vec<u8>>,
+    /// The certificates of this client, its own first, and its private key.
+    pub client: Option<(Vec<u8>, Vec<u8>)>,
+}
+
 /// Asks one server often: its connections are kept, and used again.
 pub struct HttpClient {
     /// The client.
@@ -122,7 +133,14 @@ impl HttpClient {
     ///
     /// Errors: the URL cannot be read, or this system trusts no certificate.
     pub fn new(url: &str, timeout: Duration) -> Result<HttpClient, AttemptError> {
-        let HttpSite { agent, host, .. } = HttpSite::of(url, timeout)?;
+        HttpClient::trusting(url, timeout, &HttpTrust::default())
+    }
+
+    /// A client with its own certificates.
+    ///
+    /// Errors: as for [`HttpClient::new`]; what is given is not of this form.
+    pub fn trusting(url: &str, timeout: Duration, trust: &HttpTrust) -> Result<HttpClient, AttemptError> {
+        let HttpSite { agent, host, .. } = HttpSite::trusting(url, timeout, trust)?;
         Ok(HttpClient { agent, timeout, host })
     }
 
@@ -130,7 +148,7 @@ impl HttpClient {
     ///
     /// Errors: no connection, no whole answer in time, or a longer one.
     pub fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
-        let HttpQuestion { method, url, bearer, json, max } = *question;
+        let HttpQuestion { method, url, credential, json, max } = *question;
         let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.host) };
         let unanswered = |error: Error| {
             let is_late = matches!(error, Error::Timeout(_));
@@ -140,11 +158,12 @@ impl HttpClient {
         let method = match method {
             HttpMethod::Get => Method::GET,
             HttpMethod::Post => Method::POST,
+            HttpMethod::Patch => Method::PATCH,
             HttpMethod::Delete => Method::DELETE,
         };
         let mut request = Request::builder().method(method).uri(url);
-        if let Some(token) = bearer {
-            request = request.header("authorization", format!("Bearer {token}"));
+        if let Some((header, value)) = credential {
+            request = request.header(header, value);
         }
         let answer = match json {
             Some(json) => {
@@ -177,13 +196,18 @@ struct HttpSite {
 impl HttpSite {
     /// That of a URL.
     fn of(url: &str, timeout: Duration) -> Result<HttpSite, AttemptError> {
+        HttpSite::trusting(url, timeout, &HttpTrust::default())
+    }
+
+    /// That of a URL, with these certificates.
+    fn trusting(url: &str, timeout: Duration, trust: &HttpTrust) -> Result<HttpSite, AttemptError> {
         let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
         let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
         let mut config =
             Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
         config = config.max_idle_connections(IDLE_CONNECTIONS).max_idle_connections_per_host(IDLE_CONNECTIONS);
         if uri.scheme_str() == Some("https") {
-            config = config.tls_config(trusted().map_err(|why| permanent(format!("`{host}` {why}")))?);
+            config = config.tls_config(tls(trust).map_err(|why| permanent(format!("`{host}` {why}")))?);
         }
         let agent = config.user_agent(concat!("zonewright/", env!("CARGO_PKG_VERSION"))).build().into();
         Ok(HttpSite { agent, uri, host })
@@ -195,18 +219,43 @@ fn permanent(message: String) -> AttemptError {
     AttemptError { message, may_pass: false }
 }
 
-/// TLS with the certificates that this system trusts.
-fn trusted() -> Result<TlsConfig, String> {
+/// TLS with the certificates that are trusted, and those of the client.
+fn tls(trust: &HttpTrust) -> Result<TlsConfig, String> {
+    let authorities = trust.authorities.as_deref().map_or_else(of_system, certificates)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(authorities)));
+    let tls = tls.client_cert(trust.client.as_ref().map(own_certificate).transpose()?);
+    Ok(tls.unversioned_rustls_crypto_provider(provider).build())
+}
+
+/// The certificates that this system trusts.
+fn of_system() -> Result<Vec<Certificate<'static>>, String> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
         let why = found.errors.first().map_or("none is installed".to_owned(), ToString::to_string);
         return Err(format!("cannot be verified: this system has no trusted certificates ({why})"));
     }
-    let certificates: Vec<Certificate<'static>> =
-        found.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(certificates)));
-    Ok(tls.unversioned_rustls_crypto_provider(provider).build())
+    Ok(found.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect())
+}
+
+/// The certificates in a text.
+fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
+    let items = parse_pem(pem).map(|item| match item {
+        Ok(PemItem::Certificate(certificate)) => Ok(Some(certificate)),
+        Ok(_) => Ok(None),
+        Err(error) => Err(format!("cannot be verified: the file of certificates cannot be read: {error}")),
+    });
+    let found: Vec<Certificate<'static>> = items.filter_map(Result::transpose).collect::<Result<_, String>>()?;
+    if found.is_empty() {
+        return Err("cannot be verified: the file of certificates has none".to_owned());
+    }
+    Ok(found)
+}
+
+/// The certificates of the client, with its key.
+fn own_certificate((chain, key): &(Vec<u8>, Vec<u8>)) -> Result<ClientCert, String> {
+    let key = PrivateKey::from_pem(key).map_err(|_| "gets no certificate: the file of the key has no private key")?;
+    Ok(ClientCert::new_with_certs(&certificates(chain)?, key))
 }
 
 /// Why there was no answer.

@@ -38,7 +38,7 @@ pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
 pub use unpaired::PairedRecords;
 use unpaired::UnpairedRecords;
-pub use zone::{ContentsAbsence, LiveZone, ZoneStructure};
+pub use zone::{ContentsAbsence, LiveZone, OpaqueSite, ZoneStructure};
 
 /// The number of a zone in the list that [`Live::new`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +94,8 @@ pub enum NamePlace {
     BelowDname(ZoneIndex, Name),
     /// At a CNAME.
     Cname(ZoneIndex),
+    /// At what no RRset says.
+    Opaque(ZoneIndex),
     /// Nothing prevents it.
     Open(ZoneIndex),
 }
@@ -250,6 +252,8 @@ impl Live {
         };
         match self.place_if(name, covers) {
             NamePlace::Delegated(zone, cut) if self.is_of_parent(zone, &cut, name, rtype) => NamePlace::Open(zone),
+            // A file may replace the CNAME, and with it what no RRset says.
+            NamePlace::Cname(zone) if self.zone(zone).opaque_at(name).is_some() => NamePlace::Opaque(zone),
             place => place,
         }
     }
@@ -324,6 +328,7 @@ impl Live {
         }
         match contents.rrset(name, Rtype::CNAME) {
             Some(_) => NamePlace::Cname(number),
+            None if zone.opaque_at(name).is_some() => NamePlace::Opaque(number),
             None => NamePlace::Open(number),
         }
     }
@@ -345,7 +350,7 @@ impl Live {
     /// Every live RRset at a name, sorted by type; none where its records are unknown.
     pub fn rrsets_at(&self, name: NameRef<'_>) -> impl Iterator<Item = LiveRrset<'_>> {
         let known = match self.place(name) {
-            NamePlace::Open(zone) | NamePlace::Cname(zone) => Some(zone),
+            NamePlace::Open(zone) | NamePlace::Cname(zone) | NamePlace::Opaque(zone) => Some(zone),
             NamePlace::NoZone | NamePlace::Unknown(_) | NamePlace::Delegated(..) | NamePlace::BelowDname(..) => None,
         };
         let found = known.and_then(|zone| Some((zone, self.zone(zone).contents()?)));

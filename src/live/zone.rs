@@ -1,10 +1,12 @@
 //! One zone as it is live: its contents, and what in it is hidden.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use super::knowledge::ZoneKnowledge;
 use super::{Apexes, ZoneIndex};
 use crate::dns::{Name, NameRef, RrsetRef, Rtype, ZoneContents, ZoneName};
+use crate::target::OpaqueRecords;
 
 /// One configured zone.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub struct ZoneStructure {
     cuts: HashSet<Name>,
     /// The owners of DNAME.
     dnames: HashSet<Name>,
+    /// What is at names that no RRset says.
+    opaque: HashMap<Name, OpaqueSite>,
     /// Which names it points to.
     found: ZonePointers,
     /// Whether there is any CNAME or PTR.
@@ -70,6 +74,23 @@ impl ZoneStructure {
             }
             _ => {}
         }
+    }
+
+    /// Takes what the zone holds that no RRset says.
+    pub fn note_opaque(&mut self, opaque: Vec<OpaqueRecords>) {
+        for OpaqueRecords { owner, what } in opaque {
+            self.opaque.entry(owner).or_default().0.push(what);
+        }
+    }
+}
+
+/// What is at a name that no RRset says: parts of sentences, each about one thing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct OpaqueSite(Vec<String>);
+
+impl fmt::Display for OpaqueSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" and "))
     }
 }
 
@@ -170,15 +191,32 @@ impl LiveZone {
         above.last().map(NameRef::to_name)
     }
 
+    /// What is at a name that no RRset says; none where there is nothing of that kind.
+    pub fn opaque_at(&self, name: NameRef<'_>) -> Option<&OpaqueSite> {
+        if self.structure.opaque.is_empty() { None } else { self.structure.opaque.get(name.as_wire()) }
+    }
+
+    /// All that no RRset says, sorted.
+    pub fn opaque(&self) -> Vec<OpaqueRecords> {
+        let each = |(owner, site): (&Name, &OpaqueSite)| {
+            let records = site.0.iter().map(|what| OpaqueRecords { owner: owner.clone(), what: what.clone() });
+            records.collect::<Vec<_>>()
+        };
+        let mut all: Vec<OpaqueRecords> = self.structure.opaque.iter().flat_map(each).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// Whether there is any delegation or DNAME that could hide data of this zone.
     pub fn hides_any(&self) -> bool {
         !self.structure.cuts.is_empty() || !self.structure.dnames.is_empty()
     }
 
-    /// Whether another copy of this zone has the same delegations and DNAME, so that it hides the same names.
+    /// Whether another copy of this zone has the same delegations and DNAME, so that it hides the same names, and the same
+    /// at names that no RRset says.
     pub fn hides_as(&self, other: &LiveZone) -> bool {
         let (one, other) = (&self.structure, &other.structure);
-        one.cuts == other.cuts && one.dnames == other.dnames
+        one.cuts == other.cuts && one.dnames == other.dnames && one.opaque == other.opaque
     }
 
     /// Whether data at a name of this zone is hidden by a delegation or a DNAME.

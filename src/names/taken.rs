@@ -12,7 +12,8 @@ use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Project, ProjectIndex};
 use crate::inventory::value::{Duration, Inv, Time};
-use crate::live::Live;
+use crate::live::{Live, LiveZone};
+use crate::target::OpaqueRecords;
 
 /// Why a short name is not free; of several reasons the first one here is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,8 +101,8 @@ pub struct TakenNames {
 pub struct LiveLabels(ByHash<u128>);
 
 impl LiveLabels {
-    /// Looks for any records directly below any of `domains`.
-    pub fn of(domains: &HashSet<Name>, contents: &ZoneContents) -> LiveLabels {
+    /// Looks for any records directly below any of `domains`; `opaque` are those that no RRset says.
+    pub fn of(domains: &HashSet<Name>, contents: &ZoneContents, opaque: &[OpaqueRecords]) -> LiveLabels {
         let apex = contents.apex().as_name();
         let is_domain = |name: NameRef<'_>| domains.contains(name.as_wire());
         // Most zones hold no domain of a project, and none is one's child: those of addresses.
@@ -114,6 +115,11 @@ impl LiveLabels {
                 continue;
             }
             let owner = rrset.owner();
+            if owner.as_name().parent().is_some_and(is_domain) {
+                labels.push(xxh3_128(owner.as_name().first_label().unwrap_or_default()));
+            }
+        }
+        for OpaqueRecords { owner, .. } in opaque {
             if owner.as_name().parent().is_some_and(is_domain) {
                 labels.push(xxh3_128(owner.as_name().first_label().unwrap_or_default()));
             }
@@ -178,7 +184,8 @@ impl TakenNames {
     pub fn add_live(&mut self, inventory: &Inventory, live: &Live) {
         let domains = domains(inventory);
         let zones = live.zones().map(|(_, zone)| zone).filter(|zone| is_needed(&domains, zone.name().as_name()));
-        self.live.extend(zones.filter_map(|zone| zone.contents()).map(|contents| LiveLabels::of(&domains, contents).0));
+        let labels = |zone: &LiveZone| Some(LiveLabels::of(&domains, zone.contents()?, &zone.opaque()).0);
+        self.live.extend(zones.filter_map(labels));
     }
 
     /// Adds what was found in a zone.

@@ -115,8 +115,9 @@ impl ImportedZones {
     pub fn save(&self, folder: &Path, now: Time) -> Result<(), Problem> {
         let Some(live) = &self.live else { return Ok(()) };
         let writer = SnapshotWriter::begin(&folder.join(SNAPSHOT))?;
-        let contents = live.zones().filter_map(|(_, zone)| zone.contents());
-        let saved = contents.map(|contents| writer.write_zone(contents, None)).collect::<Result<Vec<_>, _>>()?;
+        let zones = live.zones().filter_map(|(_, zone)| Some((zone.contents()?, zone.opaque())));
+        let saved = zones.map(|(contents, opaque)| writer.write_zone((contents, &opaque), None));
+        let saved = saved.collect::<Result<Vec<_>, _>>()?;
         writer.finish(TOOL, now, saved, Vec::new())?;
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::diag::CallError;
 use crate::diff::Selection;
 use crate::diff::statements::KeptStatements;
 use crate::disk::{self, PendingFile};
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::ZoneName;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Trust};
 use crate::inventory::read::{self, NotReadAgain, WorkspaceExtent};
@@ -38,6 +38,7 @@ use crate::reading::some::{LiveSource, look_at_some};
 use crate::reading::{ReadingTerms, TargetReaders};
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
+use crate::target::ZoneRead;
 
 /// What is to be done with names.
 #[derive(Debug, Clone)]
@@ -314,7 +315,7 @@ fn give(
     let opened = if snapshot.is_none() { open_targets(config, &terms) } else { TargetReaders::default() };
     let source = snapshot.as_ref().map_or(LiveSource::Targets(&opened), LiveSource::Snapshot);
     let is_needed = |zone: &ZoneName| taken::is_needed(&domains, zone.as_name());
-    let look = |contents: &ZoneContents| LiveLabels::of(&domains, contents);
+    let look = |read: &ZoneRead| LiveLabels::of(&domains, &read.contents, &read.opaque);
     let (mut taken, some) = rayon::join(
         || TakenNames::by_hosts(inventory, giving.now),
         || look_at_some(config, source, is_needed, look, progress),

@@ -111,8 +111,8 @@ fn save_whole(
 ) -> SaveOutcome {
     let read = target.access.as_deref().map_err(Problem::clone)?.read_zone(zone)?;
     let saved = match name {
-        None => writer.write_zone(&read.contents, None),
-        Some(name) => writer.write_copy(name, &read.contents),
+        None => writer.write_zone((&read.contents, &read.opaque), None),
+        Some(name) => writer.write_copy(name, (&read.contents, &read.opaque)),
     };
     Ok(saved.map(|saved| (saved, read.findings)))
 }
@@ -136,7 +136,7 @@ fn save_known(
         let place = place.0 as usize;
         let has_one = !config.pool(&config.zones[place]).has_several();
         let contents = zone.contents().filter(|_| has_one && !missing.contains(zone.name()));
-        let saved = contents.map(|contents| writer.write_zone(contents, zone.knowledge()));
+        let saved = contents.map(|contents| writer.write_zone((contents, &zone.opaque()), zone.knowledge()));
         let error = has_one.then(|| unread.remove(zone.name())).flatten();
         let outcome = saved.map(|saved| Ok(saved.map(|saved| (saved, None)))).or(error.map(Err))?;
         Some((place, outcome))

@@ -97,7 +97,9 @@ impl<'a> LayeredView<'a> {
     pub fn leads_nowhere(&self, name: NameRef<'_>) -> bool {
         let Some(number) = self.live.zone_of(name) else { return false };
         let zone = self.live.zone(number);
-        if self.types_at(number, name).any(leads_on) || zone.contents().is_none() || zone.hides(name) {
+        // An ALIAS leads on, and what is switched off may be switched on.
+        let leads = self.types_at(number, name).any(leads_on) || zone.opaque_at(name).is_some();
+        if leads || zone.contents().is_none() || zone.hides(name) {
             return false;
         }
         match zone.knowledge() {

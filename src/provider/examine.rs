@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::diag::Problem;
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, Ttl, ZoneContents, ZoneName};
-use crate::target::{Question, RrsetEdit, Update, UpdateReply, WriteTarget, marker_key};
+use crate::target::{OpaqueRecords, Question, RrsetEdit, Update, UpdateReply, WriteTarget, marker_key};
 
 /// A target as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +125,8 @@ pub struct ZoneMeasures {
     pub signed: bool,
     /// How many things in its files are questionable.
     pub warnings: usize,
+    /// What no RRset says.
+    pub opaque: Vec<OpaqueRecords>,
 }
 
 /// What a client without the key gets.
@@ -176,6 +178,7 @@ impl ZoneMeasures {
             took,
             signed: contents.rrsets().any(|rrset| rrset.rtype() == Rtype::RRSIG),
             warnings: 0,
+            opaque: Vec::new(),
         }
     }
 }

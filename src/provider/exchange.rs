@@ -30,6 +30,14 @@ const MAX_WINDOW: u16 = u16::MAX;
 impl ExchangeSettings {
     /// Reads `timeout`, `window` and `read`.
     pub fn parse(reader: &mut TableReader<'_>) -> ExchangeSettings {
+        let methods =
+            [("axfr", ReadingManner::Whole), ("query", ReadingManner::ByName), ("auto", ReadingManner::Either)];
+        let read = reader.choice("read", &methods).unwrap_or(ReadingManner::Whole);
+        ExchangeSettings::parse_without_read(reader, read)
+    }
+
+    /// Reads `timeout` and `window`, for a target that is read in this manner.
+    pub fn parse_without_read(reader: &mut TableReader<'_>, read: ReadingManner) -> ExchangeSettings {
         let timeout = reader.take("timeout").and_then(|node| {
             let timeout = reader.parse_node::<value::Duration>(node, "a length of time such as `30s`")?.as_secs();
             if !(1..=MAX_TIMEOUT).contains(&timeout) {
@@ -38,9 +46,6 @@ impl ExchangeSettings {
             }
             Some(Duration::from_secs(timeout))
         });
-        let methods =
-            [("axfr", ReadingManner::Whole), ("query", ReadingManner::ByName), ("auto", ReadingManner::Either)];
-        let read = reader.choice("read", &methods).unwrap_or(ReadingManner::Whole);
         let window = reader.integer("window").and_then(|(node, window)| {
             let valid = u16::try_from(window).ok().filter(|window| *window > 0);
             if valid.is_none() {

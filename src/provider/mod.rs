@@ -5,6 +5,8 @@
 
 pub mod cache;
 
+pub mod dns_server;
+
 mod entries;
 
 pub mod examine;
@@ -41,6 +43,7 @@ macro_rules! providers {
 }
 
 providers! {
+    powerdns,
     rfc2136,
     zonefile,
     #[cfg(test)]
@@ -186,12 +189,12 @@ pub fn open_all_writers<'s>(
 
 /// Checks the settings of a name server of a pool, which is asked and never written to.
 pub fn check_name_server(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
-    rfc2136::name_server::check(settings, source)
+    dns_server::name_server::check(settings, source)
 }
 
 /// The address of a name server whose settings [`check_name_server`] passed.
 pub fn name_server_place(settings: &SettingsNode, source: &SourceText) -> String {
-    rfc2136::name_server::address(settings, source)
+    dns_server::name_server::address(settings, source)
 }
 
 /// Opens a name server whose settings [`check_name_server`] passed.
@@ -201,7 +204,7 @@ pub fn open_name_server(
     settings: &SettingsNode,
     context: &ProviderContext<'_>,
 ) -> Result<Box<dyn NameServer>, Problem> {
-    rfc2136::name_server::open(settings, context)
+    dns_server::name_server::open(settings, context)
 }
 
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.

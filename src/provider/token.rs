@@ -27,13 +27,20 @@ pub fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
 /// Errors: it cannot be had, or has characters that no token has (RFC 6750 section 2.1).
 pub fn fetch(settings: &SettingsNode, source: &SourceText, workspace: &Path) -> Result<String, Problem> {
     let from = SecretSource::of_table(settings, source).0.expect("`check` passed the settings");
-    let octets = from.fetch_text(workspace, (PATIENCE, HINTS))?;
+    fetch_word(&from, workspace, ("token", HINTS))
+}
+
+/// Fetches a secret of one word; `what` is what it is called, with what is to be there.
+///
+/// Errors: as for [`fetch`].
+pub fn fetch_word(from: &SecretSource, workspace: &Path, what: (&str, SecretHints)) -> Result<String, Problem> {
+    let octets = from.fetch_text(workspace, (PATIENCE, what.1))?;
     let text = String::from_utf8_lossy(&octets);
-    let token = text.trim();
-    if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
-        let message = format!("what is in {from} is no token: one word of letters, digits and signs of ASCII");
-        return Err(Problem::new(from.to_string(), "secret-malformed", message)
-            .hint("put the token alone into it, as its service gave it"));
+    let word = text.trim();
+    if word.is_empty() || !word.chars().all(|c| c.is_ascii_graphic()) {
+        let message = format!("what is in {from} is no {}: one word of letters, digits and signs of ASCII", what.0);
+        let hint = format!("put the {} alone into it, as its service gave it", what.0);
+        return Err(Problem::new(from.to_string(), "secret-malformed", message).hint(hint));
     }
-    Ok(token.to_owned())
+    Ok(word.to_owned())
 }

@@ -3,7 +3,7 @@
 use super::open::TargetReaders;
 use super::side_by_side::side_by_side;
 use crate::diag::{FileFindings, Problem};
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::ZoneName;
 use crate::inventory::model::Config;
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::Snapshot;
@@ -58,7 +58,7 @@ pub fn look_at_some<'t, T: Send>(
     config: &'t Config,
     source: LiveSource<'t>,
     is_needed: impl Fn(&ZoneName) -> bool,
-    look: impl Fn(&ZoneContents) -> T + Sync,
+    look: impl Fn(&ZoneRead) -> T + Sync,
     progress: &dyn Progress,
 ) -> SomeZones<'t, T> {
     let specs: Vec<_> = config.zones.iter().filter(|spec| is_needed(&spec.name)).collect();
@@ -66,7 +66,7 @@ pub fn look_at_some<'t, T: Send>(
     let targets: Vec<&TargetId> = specs.iter().map(|spec| &config.reference(spec).id).collect();
     let sights = side_by_side(&targets, |place| {
         let (zone, target_id) = (&specs[place].name, targets[place]);
-        let whole = |ZoneRead { contents, findings, .. }| ZoneSight::Whole(look(&contents), findings);
+        let whole = |read: ZoneRead| ZoneSight::Whole(look(&read), read.findings);
         let sight = match source {
             LiveSource::Snapshot(snapshot) => snapshot.read_zone(zone).map(|saved| match saved.knowledge {
                 Some(_) => ZoneSight::InPart,

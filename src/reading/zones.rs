@@ -282,7 +282,7 @@ fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
         let root = Name::root();
         ZoneApex { mname: root.clone(), ns: vec![root.clone()], rname: root }
     });
-    let read = ZoneRead { contents: apex.contents(&spec.name), inputs: Vec::new(), findings: None };
+    let read = ZoneRead { contents: apex.contents(&spec.name), opaque: Vec::new(), inputs: Vec::new(), findings: None };
     let known = known(read, None);
     Some(Box::new(KnownZone { is_missing: true, ..*known }))
 }
@@ -291,6 +291,7 @@ fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
 fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
     let mut structure = ZoneStructure::default();
     let apex = read.contents.apex().as_name();
+    structure.note_opaque(read.opaque);
     let seen = ContentsSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
     let live = LiveZone::made_of(read.contents, structure);
     let live = match knowledge {

@@ -266,6 +266,13 @@ impl ExplainedCode for BlockCode {
                 "There is a CNAME at the host's name or at a reverse name, or a DNAME above it. No other record may \
                  be at the name of a CNAME, or below a DNAME. Remove it by hand, or correct the host's name.",
             ),
+            BlockCode::Opaque => words(
+                "opaque",
+                "their name has what no plain record says",
+                "The target holds something at the host's name or at a reverse name that is no plain record: one that is \
+                 switched off, an ALIAS, code. It is shown and never touched, and an update of the name could take it away. \
+                 Remove it at the target, or give the host another name.",
+            ),
             BlockCode::Conflict => words(
                 "conflict",
                 "their rules would remove a protected host's record",

@@ -70,6 +70,19 @@ pub struct SavedZone {
     pub records: u64,
     /// The digest of its content, as plans have it.
     pub digest: String,
+    /// What no RRset says; not in the file, and left out where there is nothing of that kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<SavedOpaque>,
+}
+
+/// What is in a zone that no RRset says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedOpaque {
+    /// The name that has it.
+    pub name: String,
+    /// What it is.
+    pub what: String,
 }
 
 /// A zone that could not be read.

@@ -6,16 +6,16 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Manifest, NamesFile, SavedZone, ZoneExtent};
+use super::manifest::{Manifest, NamesFile, SavedOpaque, SavedZone, ZoneExtent};
 use super::{MANIFEST, names, text};
 use crate::diag::Problem;
 use crate::disk::{DigestText, hex};
-use crate::dns::{ZoneContents, ZoneName};
+use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
 use crate::provider::{self};
-use crate::target::ZoneRead;
+use crate::target::{OpaqueRecords, ZoneRead};
 
 /// The largest file, in octets: places in zone files are kept as 32 bits.
 const MAX_FILE: u64 = u32::MAX as u64;
@@ -139,7 +139,12 @@ impl Snapshot {
             knowledge = Some(known.ok_or_else(no_names)?);
             inputs.push(input);
         }
-        Ok(SavedLive { read: ZoneRead { contents, inputs, findings: None }, knowledge })
+        let opaque = |own: &SavedOpaque| {
+            let owner = Name::parse(&own.name).map_err(|_| damaged(&place, format!("`{}` is not a name", own.name)))?;
+            Ok(OpaqueRecords { owner, what: own.what.clone() })
+        };
+        let opaque = saved.opaque.iter().map(opaque).collect::<Result<_, Problem>>()?;
+        Ok(SavedLive { read: ZoneRead { contents, opaque, inputs, findings: None }, knowledge })
     }
 
     /// Reads a file that the manifest names; gives it with its name in messages and its SHA-256.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{FORMAT, Manifest, NamesFile, SavedZone, UnreadZone, ZoneExtent};
+use super::manifest::{FORMAT, Manifest, NamesFile, SavedOpaque, SavedZone, UnreadZone, ZoneExtent};
 use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
 use crate::diag::Problem;
 use crate::disk::{DigestText, hex};
@@ -14,6 +14,7 @@ use crate::dns::ZoneContents;
 use crate::inventory::value::Time;
 use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
+use crate::target::OpaqueRecords;
 
 /// The error of something on disk.
 fn not_saved(place: &Path, error: &io::Error) -> Problem {
@@ -66,20 +67,24 @@ impl SnapshotWriter {
     }
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
-    pub fn write_zone(&self, contents: &ZoneContents, knowledge: Option<&ZoneKnowledge>) -> Result<SavedZone, Problem> {
-        self.write(None, contents, knowledge)
+    pub fn write_zone(
+        &self,
+        (contents, opaque): (&ZoneContents, &[OpaqueRecords]),
+        knowledge: Option<&ZoneKnowledge>,
+    ) -> Result<SavedZone, Problem> {
+        self.write(None, (contents, opaque), knowledge)
     }
 
     /// Saves the copy of a zone at one of several targets.
-    pub fn write_copy(&self, target: &str, contents: &ZoneContents) -> Result<SavedZone, Problem> {
-        self.write(Some(target), contents, None)
+    pub fn write_copy(&self, target: &str, copy: (&ZoneContents, &[OpaqueRecords])) -> Result<SavedZone, Problem> {
+        self.write(Some(target), copy, None)
     }
 
     /// Saves a copy of a zone.
     fn write(
         &self,
         target: Option<&str>,
-        contents: &ZoneContents,
+        (contents, opaque): (&ZoneContents, &[OpaqueRecords]),
         knowledge: Option<&ZoneKnowledge>,
     ) -> Result<SavedZone, Problem> {
         let ContentsSeen { serial, rrsets, digest, .. } = ContentsSeen::of(contents);
@@ -97,7 +102,9 @@ impl SnapshotWriter {
         };
         let records = contents.record_count() as u64;
         let digest = DigestText(&digest).to_string();
-        Ok(SavedZone { zone, target: target.map(str::to_owned), file, sha256, extent, serial, rrsets, records, digest })
+        let opaque = opaque.iter().map(|own| SavedOpaque { name: own.owner.to_string(), what: own.what.clone() });
+        let (target, opaque) = (target.map(str::to_owned), opaque.collect());
+        Ok(SavedZone { zone, target, file, sha256, extent, serial, rrsets, records, digest, opaque })
     }
 
     /// Writes and syncs a file; gives its digest.

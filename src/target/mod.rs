@@ -14,6 +14,8 @@ pub mod marker;
 
 pub mod name_server;
 
+pub mod opaque;
+
 pub mod pool_name;
 
 pub mod question;
@@ -31,6 +33,7 @@ pub use capabilities::{
 };
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};
+pub use opaque::OpaqueRecords;
 pub use pool_name::PoolName;
 pub use question::{Answer, NameExistence, PROBE, Question};
 pub use read::{ReadTarget, ReadingManner, ZoneRead, transfer_is_cheaper};

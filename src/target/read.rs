@@ -1,6 +1,7 @@
 //! How zones are read from a target: whole, or name by name.
 
 use super::answers;
+use super::opaque::OpaqueRecords;
 use super::question::{Answer, NameExistence, Question};
 use crate::diag::{FileFindings, Problem};
 use crate::dns::{Name, ZoneContents, ZoneName};
@@ -70,6 +71,8 @@ pub trait ReadTarget: Send + Sync {
 pub struct ZoneRead {
     /// What it holds.
     pub contents: ZoneContents,
+    /// What it holds besides, which no RRset says; in any order.
+    pub opaque: Vec<OpaqueRecords>,
     /// The files that it was read from, by their names in messages, with their SHA-256 in hexadecimal; empty for
     /// servers.
     pub inputs: Vec<(String, String)>,

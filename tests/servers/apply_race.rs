@@ -22,6 +22,10 @@ on_every_primary! {
     of_twelve_writers_at_once_one_wins_each_host_and_nobody_is_overwritten
 }
 
+by_api_too! {
+    of_twelve_writers_at_once_one_wins_each_host_and_nobody_is_overwritten
+}
+
 /// Rounds on each server, where nothing else is asked for.
 const ROUNDS: usize = 10;
 

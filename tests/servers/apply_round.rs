@@ -69,7 +69,7 @@ fn a_fleet_with_its_registry_in_the_journal_becomes_what_its_plan_says() {
 /// full.
 fn assert_fleet(seed: u64, registry: &str) {
     let Some(fleet) = fleet(seed, registry) else { return };
-    for kind in [Kind::Bind, Kind::Knot, Kind::PowerDns] {
+    for kind in [Kind::Bind, Kind::Knot, Kind::PowerDns, Kind::PowerDnsApi] {
         eprintln!("{kind:?}");
         let Some(rig) = Rig::of_files(kind, fleet.path()) else { continue };
         assert_round(&rig, Fence::Marker);

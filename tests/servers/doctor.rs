@@ -91,7 +91,7 @@ fn of_its_kind(kind: Kind) -> Vec<(String, String, bool)> {
         Kind::Bind | Kind::Knot | Kind::Serve => Vec::new(),
         Kind::Nsd => vec![expected("warning", "update-not-implemented", true)],
         // It signs its answers with the time of the question.
-        Kind::PowerDns => vec![expected("note", "clock-unknown", false)],
+        Kind::PowerDns | Kind::PowerDnsApi => vec![expected("note", "clock-unknown", false)],
     }
 }
 
@@ -166,7 +166,7 @@ fn what_a_server_refuses_is_reported(kind: Kind) {
         Kind::Knot => ["tsig-bad-key", "tsig-bad-key", "zone-not-served", "transfer-refused"],
         // It has one key.
         Kind::Serve => ["tsig-bad-key", "tsig-bad-key", "transfer-refused", "zone-not-served"],
-        Kind::PowerDns => {
+        Kind::PowerDns | Kind::PowerDnsApi => {
             ["transfer-refused", "transfer-refused", "zone-not-served", "not-authoritative transfer-refused"]
         }
     };

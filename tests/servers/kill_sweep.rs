@@ -21,6 +21,10 @@ on_every_primary! {
     an_apply_that_is_killed_anywhere_is_completed_by_resume
 }
 
+by_api_too! {
+    an_apply_that_is_killed_anywhere_is_completed_by_resume
+}
+
 /// How many points of each kind of server are tried by default.
 const SAMPLE: usize = 100;
 

@@ -29,6 +29,13 @@ macro_rules! on_every_primary {
     };
 }
 
+/// Defines a test of each of these facts about a PowerDNS that is read by its API.
+macro_rules! by_api_too {
+    ($($fact:ident)*) => {
+        on_every_kind! { @kind power_dns_by_api PowerDnsApi $($fact)* }
+    };
+}
+
 #[path = "../folder/copy.rs"]
 mod copy;
 #[path = "../folder/edit.rs"]
@@ -81,6 +88,7 @@ mod pods;
 mod pool_fleets;
 mod pool_sweep;
 mod pools;
+mod powerdns_api;
 mod proxy;
 mod proxy_faults;
 mod publication;

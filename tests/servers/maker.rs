@@ -52,7 +52,7 @@ impl Recipe {
                 heading: "\nFor Knot, with a configuration database",
                 replaced: &[("/var/lib/knot", "FOLDER"), ("knotc ", "knotc -s FOLDER/knot.sock ")],
             },
-            Kind::PowerDns => Recipe {
+            Kind::PowerDns | Kind::PowerDnsApi => Recipe {
                 heading: "\nFor PowerDNS, with `zone-cache-refresh-interval=0`",
                 replaced: &[
                     ("# create-zone NAME\n", "# create-zone NAME\ncd FOLDER\n"),
@@ -92,9 +92,13 @@ impl Maker {
 
     /// The settings of a target that is this server, in a pool `main`.
     pub fn target(&self, name: &str, key: &Key) -> String {
-        let (address, folder) = (self.server.address(), self.server.folder().display());
+        let (target, folder) = (self.server.target(), self.server.folder().display());
+        if self.kind == Kind::PowerDnsApi {
+            // Its API makes zones.
+            return format!("[[pool.main.target]]\nname = \"{name}\"\n{target}{}", key.setting());
+        }
         format!(
-            "[[pool.main.target]]\nname = \"{name}\"\ntype = \"rfc2136\"\nserver = \"{address}\"\n\
+            "[[pool.main.target]]\nname = \"{name}\"\n{target}\
              {}\
              create_command = [\"{folder}/create-zone\", \"{{zone}}\"]\n\
              delete_command = [\"{folder}/delete-zone\", \"{{zone}}\"]\n",

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::server::{Key, Setup};
+use crate::server::{Key, Setup, free_port};
 
 /// What it needs: the server, what loads its zones, and what makes its database.
 pub const NEEDS: &[&str] = &["/usr/sbin/pdns_server", "/usr/bin/pdnsutil", "/usr/bin/sqlite3", SCHEMA];
@@ -27,6 +28,28 @@ pub fn prepare(setup: &Setup<'_>) -> Command {
     let mut command = Command::new(NEEDS[0]);
     command.arg("--config-dir=.");
     command
+}
+
+/// The same, with its API, whose key is the secret of the server's first key.
+pub fn prepare_with_api(setup: &Setup<'_>) -> Command {
+    let command = prepare(setup);
+    let (port, key) = (free_port(setup.addresses), &setup.keys[0].secret);
+    let api = format!(
+        "webserver=yes\nwebserver-address=127.0.0.1\nwebserver-port={port}\nwebserver-allow-from=127.0.0.1\napi=yes\napi-key={key}\n"
+    );
+    let file = setup.folder.join("pdns.conf");
+    let settings = fs::read_to_string(&file).expect("pdns.conf");
+    // Zones that the API makes say nothing of addresses.
+    let settings = settings.replace("allow-dnsupdate-from=\n", "allow-dnsupdate-from=127.0.0.0/8,::1\n");
+    fs::write(&file, settings + &api).expect("pdns.conf");
+    command
+}
+
+/// Where the API of a server in a folder is: `127.0.0.1:PORT`.
+pub fn api(folder: &Path) -> String {
+    let settings = fs::read_to_string(folder.join("pdns.conf")).expect("pdns.conf");
+    let port = settings.lines().find_map(|line| line.strip_prefix("webserver-port=")).expect("it has an API");
+    format!("127.0.0.1:{port}")
 }
 
 /// The settings of the server. Without keys any client may transfer; with keys the address alone is not enough. The

@@ -50,7 +50,7 @@ fn secondary(kind: Kind, primary: &Server, zones: &ServerConfig) -> Option<Serve
                     format!(".zone\"\n  allow-notify: 127.0.0.1 NOKEY\n  request-xfr: 127.0.0.1@{port} NOKEY\n"),
                 )],
             ),
-            Kind::PowerDns | Kind::Serve => panic!("{kind:?} is no secondary here"),
+            Kind::PowerDns | Kind::PowerDnsApi | Kind::Serve => panic!("{kind:?} is no secondary here"),
         };
         let file = folder.join(file);
         let mut text = fs::read_to_string(&file).expect("the settings");

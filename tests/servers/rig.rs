@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::server::{Key, Kind, Server, ServerConfig};
-use crate::workspace::{copy, demo_zones, edit, reading_from, stderr, zonewright};
+use crate::workspace::{copy, demo_zones, edit, reading_by, reading_from, stderr, zonewright};
 
 /// The clock of every workspace here.
 pub const NOW: &str = "2026-11-20T02:00:00Z";
@@ -43,7 +43,7 @@ impl Rig {
     pub fn demo(kind: Kind) -> Option<Rig> {
         let key = Key::new("zonewright");
         let config = demo_zones(&key);
-        Rig::start(kind, &config, &|_| {}, |server| reading_from(&[server.address()], &key))
+        Rig::start(kind, &config, &|_| {}, |server| reading_by(&server.target(), &key))
     }
 
     /// The demo in BIND, with a part of its settings that is there once replaced.
@@ -91,7 +91,7 @@ impl Rig {
             copy(from, folder.path());
             fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
             keys.iter().for_each(|key| key.write_secret(folder.path()));
-            let target = format!("type = \"rfc2136\"\nserver = \"{}\"\n{signed}", server.address());
+            let target = format!("{}{signed}", server.target());
             edit(folder.path(), "type = \"zonefile\"\ndir = \"zones\"\n", &target);
             folder
         })
@@ -134,7 +134,8 @@ impl Rig {
 
     /// Adds a key to the target's settings.
     pub fn set_target(&self, line: &str) {
-        edit(self.workspace.path(), "type = \"rfc2136\"\n", &format!("type = \"rfc2136\"\n{line}\n"));
+        let server = format!("server = \"{}\"\n", self.server.address());
+        edit(self.workspace.path(), &server, &format!("{server}{line}\n"));
     }
 
     /// Adds a line to every zone's settings.

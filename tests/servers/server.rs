@@ -119,6 +119,8 @@ pub enum Kind {
     Nsd,
     /// PowerDNS Authoritative Server, its zones in SQLite.
     PowerDns,
+    /// The same, read by its API.
+    PowerDnsApi,
     /// `zonewright serve`.
     Serve,
 }
@@ -130,7 +132,7 @@ impl Kind {
             Kind::Bind => bind::NEEDS,
             Kind::Knot => knot::NEEDS,
             Kind::Nsd => nsd::NEEDS,
-            Kind::PowerDns => pdns::NEEDS,
+            Kind::PowerDns | Kind::PowerDnsApi => pdns::NEEDS,
             Kind::Serve => ours::NEEDS,
         }
     }
@@ -142,6 +144,7 @@ impl Kind {
             Kind::Knot => knot::prepare(setup),
             Kind::Nsd => nsd::prepare(setup),
             Kind::PowerDns => pdns::prepare(setup),
+            Kind::PowerDnsApi => pdns::prepare_with_api(setup),
             Kind::Serve => ours::prepare(setup),
         }
     }
@@ -214,6 +217,20 @@ impl Server {
     /// `127.0.0.1:PORT`, in the form of a target's `server`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// What the settings of a target say of it, without its key.
+    pub fn target(&self) -> String {
+        let server = format!("server = \"{}\"\n", self.address());
+        match self.kind {
+            Kind::PowerDnsApi => {
+                let api = pdns::api(self.folder());
+                format!(
+                    "type = \"powerdns\"\nurl = \"http://{api}\"\napi_key = {{ secret_file = \"secret\" }}\n{server}"
+                )
+            }
+            _ => format!("type = \"rfc2136\"\n{server}"),
+        }
     }
 
     /// `[::1]:PORT`; `None`, which it says aloud, on a machine without IPv6.
@@ -328,7 +345,8 @@ impl Server {
             let answer = ask(SocketAddr::new(self.addresses[0], self.port), name, SOA_IN).unwrap_or_default();
             answer.get(3).is_some_and(|flags| flags & 0x0f == 0)
         };
-        self.zones.iter().all(serves)
+        let has_api = self.kind != Kind::PowerDnsApi || TcpStream::connect(pdns::api(self.folder())).is_ok();
+        has_api && self.zones.iter().all(serves)
     }
 }
 

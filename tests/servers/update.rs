@@ -404,8 +404,8 @@ fn said(kind: Kind, cause: Cause) -> Vec<Said> {
         (Kind::Knot, UnknownKey | WrongAlgorithm | PowerlessKey) => vec![BAD_KEY, NO_REASON],
         (Kind::Knot, MissingZone) => vec![NO_REASON],
         (Kind::Knot, NoKey | MissingZoneAndNoKey) => vec![NOT_SERVED],
-        (Kind::PowerDns, WrongSecret | UnknownKey | WrongAlgorithm) => vec![REFUSED_UNSIGNED],
-        (Kind::PowerDns, PowerlessKey | NoKey | MissingZone | MissingZoneAndNoKey) => vec![REFUSED],
+        (Kind::PowerDns | Kind::PowerDnsApi, WrongSecret | UnknownKey | WrongAlgorithm) => vec![REFUSED_UNSIGNED],
+        (Kind::PowerDns | Kind::PowerDnsApi, PowerlessKey | NoKey | MissingZone | MissingZoneAndNoKey) => vec![REFUSED],
         (Kind::Bind | Kind::Serve, WrongSecret) => vec![BAD_SIG],
         // It has one key.
         (Kind::Serve, PowerlessKey) => vec![BAD_KEY],
@@ -553,7 +553,7 @@ fn updates_that_name_their_predecessors_take_effect_in_order(kind: Kind) {
     let window = match kind {
         Kind::Knot => 8,
         Kind::Bind => 4,
-        Kind::PowerDns | Kind::Nsd | Kind::Serve => 1,
+        Kind::PowerDns | Kind::PowerDnsApi | Kind::Nsd | Kind::Serve => 1,
     };
     assert_eq!(session.window(), window);
     let text = |number: usize| if number == 0 { String::new() } else { format!("0 \"e=1 p=x b={number}\"") };

@@ -29,11 +29,16 @@ pub fn demo_zones(key: &Key) -> ServerConfig {
 ///
 /// Its settings have as many lines as the demo's, so that both plans name the same places.
 pub fn reading_from(addresses: &[String], key: &Key) -> TempDir {
+    reading_by(&format!("type = \"rfc2136\"\nserver = {addresses:?}\n"), key)
+}
+
+/// The same with a target that has these settings, signed with a key.
+pub fn reading_by(target: &str, key: &Key) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     copy(&demo(), folder.path());
     fs::remove_dir_all(folder.path().join("zones")).expect("the copy of the zones");
     key.write_secret(folder.path());
-    let target = format!("[[pool.demo.target]]\ntype = \"rfc2136\"\nserver = {addresses:?}\n{}", key.setting());
+    let target = format!("[[pool.demo.target]]\n{target}{}", key.setting());
     edit(folder.path(), TARGET, &target);
     folder
 }

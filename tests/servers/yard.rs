@@ -71,7 +71,7 @@ impl Yard {
     pub fn served(kind: Kind) -> Option<Yard> {
         let files = files();
         let rig = Rig::of_files(kind, files.path())?;
-        edit(rig.workspace.path(), "type = \"rfc2136\"\n", "type = \"rfc2136\"\ntimeout = \"10s\"\n");
+        rig.set_target("timeout = \"10s\"");
         Some(Yard::of(Live::Served(rig)))
     }
 

@@ -219,7 +219,8 @@ fn read_loaded(zone: &ZoneName, mut loader: FileLoader<'_>, first: usize) -> Res
     let (files, inputs) = loader.finish();
     match contents {
         Some(contents) if errors == 0 => {
-            Ok(ZoneRead { contents, inputs, findings: (!found.is_empty()).then(|| Box::new((files, found))) })
+            let findings = (!found.is_empty()).then(|| Box::new((files, found)));
+            Ok(ZoneRead { contents, opaque: Vec::new(), inputs, findings })
         }
         _ => Err((Box::new((files, found)), errors)),
     }

@@ -25,7 +25,8 @@ fn zone(name: &str) -> ZoneName {
 /// A zone as a server that works has it.
 fn found(name: &str, serial: u32) -> ZoneExamined {
     let took = Some(Duration::from_millis(1_234));
-    let measures = ZoneMeasures { rrsets: 40, records: 42, octets: 5_000, took, signed: false, warnings: 0 };
+    let measures =
+        ZoneMeasures { rrsets: 40, records: 42, octets: 5_000, took, signed: false, warnings: 0, opaque: Vec::new() };
     ZoneExamined {
         zone: zone(name),
         authority: Some(Ok(true)),

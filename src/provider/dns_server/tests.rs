@@ -17,7 +17,7 @@ use super::settings::{ReadLimits, ZoneCommands};
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
-use crate::inventory::node::{SettingsKey, SettingsValue};
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::provider::cache::CacheUse;
 use crate::provider::exchange::{DEFAULT_TIMEOUT, ExchangeSettings};
 use crate::target::WriteTarget as _;
@@ -645,7 +645,7 @@ fn text(text: &str) -> SettingsValue {
 /// The codes of what is wrong with settings.
 fn codes(entries: Vec<(&str, SettingsValue)>) -> Vec<(u32, &'static str)> {
     let (settings, source) = table(entries);
-    let mut found = check(&settings, &source);
+    let mut found = settings::parse(&settings, &source).1;
     found.settle();
     found.iter().map(|found| (found.origin.line, found.code.as_str())).collect()
 }
@@ -691,7 +691,7 @@ fn settings_are_checked_whole() {
 fn a_secret_in_the_settings_is_refused_without_showing_it() {
     let key = table(vec![("name", text("a")), ("secret", text(SECRET.0)), ("algorithm", text("md5"))]).0.value;
     let (settings, source) = table(vec![("tsig_key", key), ("server", text("no server"))]);
-    let found = check(&settings, &source);
+    let found = settings::parse(&settings, &source).1;
     assert!(source.text.contains(SECRET.0));
     assert!(!format!("{found:?}").contains(SECRET.0));
     assert_eq!(found.error_count(), 1);

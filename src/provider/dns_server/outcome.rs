@@ -194,7 +194,7 @@ mod tests {
         });
         assert_eq!(late, ("unknown", "tsig-bad-time".to_owned()));
         let of_another = outcome(true, |_| {
-            let (_, question) = crate::provider::rfc2136::axfr::ZoneTransfer::start(
+            let (_, question) = crate::provider::dns_server::axfr::ZoneTransfer::start(
                 &apex(),
                 reader(vec![], true).key().unwrap(),
                 7,

@@ -53,7 +53,7 @@ pub fn create(primary: &Primary, zone: &ZoneName, apex: &ZoneApex) -> Result<(),
     }
     let run = run(primary, zone, command, apex.text(zone).as_bytes());
     run.map_err(|error| failed(error.message, "`create_command` gets the zone's master file as standard input"))?;
-    if waits_for(primary, zone, ZonePresence::Present) {
+    if primary.waits_for(zone, ZonePresence::Present) {
         return Ok(());
     }
     let hint = "`create_command` must end once the server answers for the zone, within `timeout`";
@@ -69,7 +69,7 @@ pub fn delete(primary: &Primary, zone: &ZoneName) -> Result<(), Problem> {
     };
     let run = run(primary, zone, command, b"");
     run.map_err(|error| failed(error.message, "look at what `delete_command` does"))?;
-    if waits_for(primary, zone, ZonePresence::Absent) {
+    if primary.waits_for(zone, ZonePresence::Absent) {
         return Ok(());
     }
     let hint = "`delete_command` must end once the server no longer has the zone, within `timeout`";
@@ -85,16 +85,18 @@ fn run(primary: &Primary, zone: &ZoneName, command: &[String], input: &[u8]) -> 
     BoundedCommand { words, workspace, timeout: primary.timeout() }.run(input)
 }
 
-/// Whether a server comes to have a zone, or to have it no longer, within its time.
-fn waits_for(primary: &Primary, zone: &ZoneName, wanted: ZonePresence) -> bool {
-    let end = Instant::now() + primary.timeout();
-    loop {
-        if primary.servers.presence(zone) == wanted {
-            return true;
+impl Primary {
+    /// Whether the server comes to have a zone, or to have it no longer, within its time.
+    pub fn waits_for(&self, zone: &ZoneName, wanted: ZonePresence) -> bool {
+        let end = Instant::now() + self.timeout();
+        loop {
+            if self.servers.presence(zone) == wanted {
+                return true;
+            }
+            if Instant::now() >= end {
+                return false;
+            }
+            thread::sleep(PAUSE);
         }
-        if Instant::now() >= end {
-            return false;
-        }
-        thread::sleep(PAUSE);
     }
 }

@@ -12,7 +12,7 @@ use super::settings::ServerAddress;
 use super::version::{ServerSoftware, software};
 use super::wire::{Connection, WireFault};
 use crate::diag::Problem;
-use crate::dns::ZoneName;
+use crate::dns::{Name, ZoneName};
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::outage::place_of;
 
@@ -46,6 +46,11 @@ impl Primary {
     /// The key; fetches its secret the first time.
     pub fn key(&self, zone: &ZoneName) -> Result<Option<Arc<Key>>, Problem> {
         self.servers.key().map_err(|error| error.at(self.place(zone)))
+    }
+
+    /// The name of the key, where messages are signed.
+    pub fn key_name(&self) -> Option<&Name> {
+        self.servers.settings.key.as_ref().map(|key| &key.name)
     }
 
     /// How long the server may take for an answer.

@@ -14,7 +14,7 @@ use crate::inventory::value;
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::secret::SecretSource;
-use crate::target::{RecordTypes, ZoneMaking};
+use crate::target::{ReadingManner, RecordTypes, ZoneMaking};
 
 /// The port of DNS (RFC 1035 section 4.2).
 const DEFAULT_PORT: u16 = 53;
@@ -132,15 +132,12 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
     reader.take("type");
     reader.take("name");
     let servers = reader.require("server").and_then(|node| parse_servers(&mut reader, node));
-    let key = match reader.take("tsig_key") {
-        None => Some(None),
-        Some(node) => parse_key(&mut reader, node).map(Some),
-    };
+    let key = read_key(&mut reader);
     let exchange = ExchangeSettings::parse(&mut reader);
     let cache = reader.boolean("cache").unwrap_or(true);
     let cache_max_age = reader.parsed::<value::Duration>("cache_max_age", "a length of time such as `12h`");
     let cache_max_age = cache_max_age.map_or(CACHE_MAX_AGE, |age| Duration::from_secs(age.as_secs()));
-    let limits = parse_limits(&mut reader);
+    let limits = ReadLimits { growth: read_growth(&mut reader), ..parse_limits(&mut reader) };
     let create = read_zone_command(&mut reader, "create_command");
     let making = ZoneCommands { create, delete: read_zone_command(&mut reader, "delete_command") };
     // What a target can do is asked for without the rest.
@@ -151,6 +148,31 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<ServerSett
         servers, key, exchange, cache, cache_max_age, limits, making,
     });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads the settings of a server that only gets updates, and questions about what they change: of a target that is read
+/// another way. `None` where something in them is wrong.
+pub fn parse_primary(reader: &mut TableReader<'_>, limits: ReadLimits) -> Option<ServerSettings> {
+    let server = reader.require("server").and_then(|node| read_server(reader, node, ""));
+    let key = read_key(reader);
+    let exchange = ExchangeSettings::parse_without_read(reader, ReadingManner::ByName);
+    Some(ServerSettings {
+        servers: vec![server?],
+        key: key?,
+        exchange,
+        cache: false,
+        cache_max_age: CACHE_MAX_AGE,
+        limits,
+        making: ZoneCommands::default(),
+    })
+}
+
+/// Reads `tsig_key`; `None` where it is wrong.
+fn read_key(reader: &mut TableReader<'_>) -> Option<Option<KeySettings>> {
+    match reader.take("tsig_key") {
+        None => Some(None),
+        Some(node) => parse_key(reader, node).map(Some),
+    }
 }
 
 /// The settings of a name server that is only asked.
@@ -174,10 +196,7 @@ pub fn parse_name_server(settings: &SettingsNode, source: &SourceText) -> (Optio
     reader.take("of");
     reader.take("notify");
     let server = reader.require("server").and_then(|node| read_server(&mut reader, node, ""));
-    let key = match reader.take("tsig_key") {
-        None => Some(None),
-        Some(node) => parse_key(&mut reader, node).map(Some),
-    };
+    let key = read_key(&mut reader);
     let found = reader.finish();
     let settings = server.zip(key).map(|(server, key)| NameServerSettings { server, key });
     (settings.filter(|_| found.error_count() == 0), found)
@@ -251,19 +270,10 @@ fn read_zone_command(reader: &mut TableReader<'_>, key: &'static str) -> Option<
     Some(words)
 }
 
-/// Reads how much one read may bring.
-fn parse_limits(reader: &mut TableReader<'_>) -> ReadLimits {
+/// Reads how much one read may bring, whatever the zone held last.
+pub fn parse_limits(reader: &mut TableReader<'_>) -> ReadLimits {
     let default = ReadLimits::default();
-    let mut count = |key: &'static str| {
-        let (node, count) = reader.integer(key)?;
-        let valid = u64::try_from(count).ok().filter(|count| *count > 0);
-        if valid.is_none() {
-            reader.error(node, "bad-value", format!("`{count}` is not a number of 1 or more"));
-        }
-        valid
-    };
-    let records = count("max_records").unwrap_or(default.records);
-    let growth = count("max_growth").unwrap_or(default.growth);
+    let records = read_count(reader, "max_records").unwrap_or(default.records);
     let octets = reader.parsed::<value::Size>("max_size", A_SIZE).map_or(default.octets, value::Size::octets);
     let time = reader.take("max_time").and_then(|node| {
         let time = reader.parse_node::<value::Duration>(node, A_DURATION)?.as_secs();
@@ -272,14 +282,29 @@ fn parse_limits(reader: &mut TableReader<'_>) -> ReadLimits {
         }
         Some(Duration::from_secs(time))
     });
-    ReadLimits { records, octets, time: time.unwrap_or(default.time), growth }
+    ReadLimits { records, octets, time: time.unwrap_or(default.time), growth: default.growth }
+}
+
+/// Reads how many times as much a read may bring as the zone held last.
+fn read_growth(reader: &mut TableReader<'_>) -> u64 {
+    read_count(reader, "max_growth").unwrap_or(ReadLimits::default().growth)
+}
+
+/// Reads a number of 1 or more.
+fn read_count(reader: &mut TableReader<'_>, key: &'static str) -> Option<u64> {
+    let (node, count) = reader.integer(key)?;
+    let valid = u64::try_from(count).ok().filter(|count| *count > 0);
+    if valid.is_none() {
+        reader.error(node, "bad-value", format!("`{count}` is not a number of 1 or more"));
+    }
+    valid
 }
 
 /// The error of a key in `tsig_key` that does not belong there.
 ///
 /// It may hold the secret itself, and any finding about its line would show that: this error is therefore reported
 /// alone, without the line.
-fn misplaced_secret(settings: &SettingsNode) -> Option<Diagnostic> {
+pub fn misplaced_secret(settings: &SettingsNode) -> Option<Diagnostic> {
     let SettingsValue::Table(entries) = &settings.value else { return None };
     let (_, key) = entries.iter().find(|(key, _)| key.name == "tsig_key")?;
     let SettingsValue::Table(entries) = &key.value else { return None };

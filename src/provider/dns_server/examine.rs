@@ -16,7 +16,7 @@ use super::axfr::ZoneTransfer;
 use super::failure::{ServerFailure, TransferProgress};
 use super::message::{self, MessageHeader, bad, bad_wire, read_record};
 use super::meter::ReadMeter;
-use super::settings::{self, ServerAddress, ServerSettings};
+use super::settings::{self, KeySettings, ServerAddress, ServerSettings};
 use super::wire::Connection;
 use super::{NameServers, explain_wire, random_id, read_error};
 use crate::diag::Problem;
@@ -42,7 +42,21 @@ pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[
     NameServers::of(settings, context).examine(zones)
 }
 
+/// Looks at the key of a server; none where messages to it are not signed.
+pub fn examine_key(settings: ServerSettings, context: &ProviderContext<'_>) -> Option<KeyExamined> {
+    let servers = NameServers::of(settings, context);
+    let fault = servers.key().err();
+    servers.key_examined(fault)
+}
+
 impl NameServers {
+    /// What is known of the key, where there is one; `fault` says why it cannot be read.
+    fn key_examined(&self, fault: Option<Problem>) -> Option<KeyExamined> {
+        let of_settings =
+            |key: &KeySettings| KeyExamined { name: key.name.clone(), algorithm: key.algorithm.to_string(), fault };
+        self.settings.key.as_ref().map(of_settings)
+    }
+
     /// Looks at all servers.
     pub(super) fn examine(&self, zones: &[&ZoneName]) -> TargetExamined {
         let key = self.key();
@@ -50,13 +64,9 @@ impl NameServers {
         // Without the secret it is unknown what a server does for the key; whether it answers at all is still reported.
         let zones = if fault.is_none() { zones } else { &[] };
         let key = key.ok().flatten();
-        let ServerSettings { servers, key: key_settings, exchange, .. } = &self.settings;
+        let ServerSettings { servers, exchange, .. } = &self.settings;
         TargetExamined {
-            key: key_settings.as_ref().map(|settings| KeyExamined {
-                name: settings.name.clone(),
-                algorithm: settings.algorithm.to_string(),
-                fault,
-            }),
+            key: self.key_examined(fault),
             signs: true,
             transfers: exchange.read != ReadingManner::ByName,
             places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &ServerAddress| {

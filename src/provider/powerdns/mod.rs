@@ -1,0 +1,79 @@
+//! Zones of PowerDNS: read by its API, written by UPDATE.
+//!
+//! The API gives whole zones where no transfer is allowed, and says what no transfer shows: records that are switched off.
+//! It compares nothing before it writes, so that updates go to the server by RFC 2136, with prerequisites and a marker.
+//!
+//! | part | nature |
+//! |---|---|
+//! | `settings` | pure: what the settings say |
+//! | `document` | pure: what the API says of a zone, to its contents |
+//! | `api` | asks the API |
+//! | `target` | reads and writes |
+//! | `examine` | looks at what works |
+
+mod api;
+mod document;
+mod examine;
+mod settings;
+mod target;
+
+use super::dns_server::settings::POWERDNS_TYPES;
+use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
+use crate::diag::Diagnostics;
+use crate::dns::Ttl;
+use crate::inventory::node::{SettingsNode, SourceText};
+use crate::target::{
+    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+};
+
+use self::api::PowerDnsApi;
+use self::examine::examine;
+use self::settings::{PowerDnsSettings, endpoints, place, server_names};
+use self::target::{PowerDnsReader, PowerDnsWriter};
+
+/// PowerDNS with its API. Any client of either may write to its zones.
+pub const PROVIDER: Provider =
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, types, examine };
+
+/// What UPDATE can do; the API makes and deletes zones.
+fn capabilities(_: &SettingsNode) -> TargetCapabilities {
+    TargetCapabilities {
+        home: ZoneHome::Servers,
+        making: ZoneMaking { creates: true, deletes: true },
+        unit: AtomicUnit::Message,
+        limits: super::dns_server::LIMITS,
+        comparison: RrsetComparison::Records,
+        fence: ZoneFence::Marker,
+        types: POWERDNS_TYPES,
+        most_ttl: Ttl::MAX,
+        proof: PublicationProof::ReadBack,
+    }
+}
+
+/// Checks settings without using them.
+fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+    settings::parse(settings, source).1
+}
+
+/// The settings, which [`check`] passed.
+fn checked(settings: &SettingsNode, context: &ProviderContext<'_>) -> PowerDnsSettings {
+    settings::parse(settings, context.source).0.expect("`check` passed the settings")
+}
+
+/// Opens a target; fetches the API's key.
+fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
+    let api = PowerDnsApi::open(checked(settings, context).api, context.workspace)?;
+    Ok(Box::new(PowerDnsReader { api }))
+}
+
+/// Opens a target to write to it; fetches the API's key and that of updates.
+fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
+    let PowerDnsSettings { api, server } = checked(settings, context);
+    let api = PowerDnsApi::open(api, context.workspace)?;
+    Ok(Box::new(PowerDnsWriter { api, primary: super::dns_server::open_primary(server, context)? }))
+}
+
+/// Which types the server takes; it need not be asked.
+fn types(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordTypes {
+    POWERDNS_TYPES
+}

@@ -1,0 +1,106 @@
+//! The settings of a PowerDNS: its API, and the server that takes updates.
+
+use std::time::Duration;
+
+use crate::diag::{Diagnostics, Origin};
+use crate::dns::Name;
+use crate::inventory::config::notify::is_url;
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
+use crate::provider::TargetEndpoint;
+use crate::provider::dns_server::settings as servers;
+use crate::provider::dns_server::settings::{ReadLimits, ServerSettings};
+use crate::provider::secret::SecretSource;
+
+/// The settings of one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PowerDnsSettings {
+    /// How it is read.
+    pub api: ApiSettings,
+    /// The server that takes its updates.
+    pub server: ServerSettings,
+}
+
+/// The settings of an API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiSettings {
+    /// Where it is, without `/api/v1` and a final slash.
+    pub url: String,
+    /// Where its key is.
+    pub key: SecretSource,
+    /// A file with the certificates that are trusted in place of the system's.
+    pub ca_file: Option<String>,
+    /// How long it may take for an answer; reading a whole zone has its own time, among the limits.
+    pub timeout: Duration,
+    /// How much one read may bring.
+    pub limits: ReadLimits,
+}
+
+/// The ways of writing that `writes` knows.
+const WRITES: [(&str, ()); 1] = [("update", ())];
+
+/// Reads settings; `None` where something in them is wrong.
+pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSettings>, Diagnostics) {
+    if let Some(misplaced) = servers::misplaced_secret(settings) {
+        let mut found = Diagnostics::default();
+        found.push(misplaced);
+        return (None, found);
+    }
+    let mut reader = TableReader::new(settings, source);
+    reader.take("type");
+    reader.take("name");
+    let url = reader.require("url").and_then(|node| read_url(&mut reader, node));
+    let key = reader.require("api_key").and_then(|node| {
+        let (key, found) = SecretSource::of_table(node, source);
+        reader.append(found);
+        key
+    });
+    let ca_file = reader.text("ca_file").map(str::to_owned);
+    reader.choice("writes", &WRITES);
+    let limits = servers::parse_limits(&mut reader);
+    let server = servers::parse_primary(&mut reader, limits);
+    let found = reader.finish();
+    let settings = url.zip(key).zip(server).map(|((url, key), server)| {
+        let timeout = server.exchange.timeout;
+        PowerDnsSettings { api: ApiSettings { url, key, ca_file, timeout, limits }, server }
+    });
+    (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads `url`, to which the path of the API is added.
+fn read_url(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
+    let url = node.as_text().and_then(plain_url);
+    if url.is_none() {
+        let message = "`url` is not the URL of an API";
+        let error = reader.source().error("bad-value", node.origin, node.width, message);
+        reader.push(error.hint("write `https://` or `http://`, a host and a port, such as `http://127.0.0.1:8081`"));
+    }
+    url
+}
+
+/// A URL without what may follow the host and port of an API, and without a user; none where it is none.
+fn plain_url(text: &str) -> Option<String> {
+    let is_plain = is_url(text) && !text.contains(['?', '#', '@']);
+    let url = is_plain.then(|| text.trim_end_matches('/'))?;
+    Some(url.strip_suffix("/api/v1").unwrap_or(url).to_owned())
+}
+
+/// The names of servers in the settings: that which takes updates, and that of the API.
+pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
+    let of_api = settings.get("url").and_then(|node| {
+        let url = node.as_text().and_then(plain_url)?;
+        let host = url.split_once("://")?.1.split(['/', ':']).next()?.to_owned();
+        let is_address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
+        Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
+    });
+    servers::server_names(settings).into_iter().chain(of_api).collect()
+}
+
+/// The URL of the API; empty where it cannot be read.
+pub fn place(settings: &SettingsNode) -> String {
+    settings.get("url").and_then(SettingsNode::as_text).and_then(plain_url).unwrap_or_default()
+}
+
+/// The server that takes updates: a target of another type may be the same one.
+pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
+    servers::endpoints(settings)
+}
