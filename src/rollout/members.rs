@@ -222,7 +222,8 @@ impl<'p> RolloutView<'p> {
             settle: self.settle(terms, &own, step),
             overlap: (step == UnitStep::ToVia).then(|| terms.least_overlap()),
             before: addresses.iter().map(|change| FormerRrset::before(change)).collect(),
-            wanted: (step == UnitStep::ToVia).then(after),
+            // One of whom all is made in this step does not stop in between.
+            wanted: (step == UnitStep::ToVia && own.iter().any(|change| change.via.is_some())).then(after),
             between: self.between((subject, group), terms, (&addresses, step)),
             affected: self.affected(subject, unit),
             gave: self.gave(subject, unit),

@@ -64,10 +64,7 @@ pub fn keep_settled(
     };
     row.update(change)?;
     match outcome {
-        BatchOutcome::Done => {
-            rollouts::note_done(change, apply, batch)?;
-            effect::settled(change, apply, batch, now)
-        }
+        BatchOutcome::Done => effect::settled(change, apply, batch, now),
         BatchOutcome::Undone(_) | BatchOutcome::Unknown(_) => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::kept_change::{self, ChangeEffect, KeptChange};
 use super::seal::{self, BatchRow, OwnRow};
 use super::sql::{SqlChange, SqlRows as _, SqlValue, values};
-use super::{ApplyId, UnsettledUpdate, lacks, ownership, waits};
+use super::{ApplyId, UnsettledUpdate, lacks, ownership, rollouts, waits};
 use crate::apply::Batch;
 use crate::change::RrsetText;
 use crate::claim::Subject;
@@ -32,6 +32,7 @@ pub fn forget_marker(change: &dyn SqlChange, copy: &CopyId) -> Result<(), Proble
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
 pub fn settled(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let effects = batch.changes.iter().copied().map(ChangeEffect::from).collect();
+    rollouts::note_done(change, apply, || kept_change::kept(batch))?;
     match batch.swap.as_ref().map(|swap| &swap.after) {
         Some(after) => {
             move_marker(change, &batch.copy, after, now)?;
@@ -167,6 +168,7 @@ pub fn settle_by(change: &dyn SqlChange, copy: &CopyId, live: &Marker, now: Time
             batch.settle_as_done(change, "its marker is there, or one that replaced it", now)?;
             let changes = kept(change, apply, number)?;
             move_marker(change, copy, &after, now)?;
+            rollouts::note_done(change, ApplyId(apply as u64), || &changes)?;
             enter(change, ApplyId(apply as u64), copy, changes.iter().map(ChangeEffect::from).collect(), now)?;
             count += 1;
         } else {
@@ -185,6 +187,7 @@ pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) 
     };
     batch.settle_as_done(change, "all of it is there", now)?;
     let changes = kept(change, id, number)?;
+    rollouts::note_done(change, *apply, || &changes)?;
     enter(change, *apply, copy, changes.iter().map(ChangeEffect::from).collect(), now)?;
     settle_overtaken(change, copy, &changes, now)?;
     Ok(true)

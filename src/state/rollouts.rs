@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ApplyId;
 use super::approvals;
 use super::gates::{GateAsked, GateOutcome};
+use super::kept_change::KeptChange;
 use super::sql::{SqlChange, SqlDatabase, SqlRead, SqlRow, SqlRows as _, values};
 use crate::apply::Batch;
-use crate::change::reach::takes_value;
+use crate::change::RrsetText;
+use crate::change::reach::is_address_type;
 use crate::claim::Subject;
 use crate::diag::Problem;
 use crate::inventory::value::{Duration, Time};
@@ -276,17 +278,28 @@ pub fn note_sending(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>) -
 }
 
 /// Notes that an update took effect: what took the old addresses of a subject is no longer in between.
-pub fn note_done(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>) -> Result<(), Problem> {
+pub fn note_done<C: AsRef<[KeptChange]>>(
+    change: &dyn SqlChange,
+    apply: ApplyId,
+    changes: impl FnOnce() -> C,
+) -> Result<(), Problem> {
     let is_any = "SELECT 1 FROM flux WHERE apply = ?1 AND wanted IS NOT NULL LIMIT 1";
     if change.row(is_any, values![apply], |_| Ok(()))?.is_none() {
         return Ok(());
     }
     let sql = "SELECT wanted FROM flux WHERE apply = ?1 AND subject = ?2";
-    for taking in batch.changes.iter().filter(|own| takes_value(own)) {
-        for subject in taking.subjects().map(Subject::to_string) {
+    for taking in changes().as_ref() {
+        let (name, rtype) = change.rrset(&taking.name, &taking.rtype)?;
+        let values = |side: &Option<RrsetText>| side.as_ref().map(|side| side.rdata.clone()).unwrap_or_default();
+        let (before, after) = (values(&taking.before), values(&taking.after));
+        if !is_address_type(rtype) || before.iter().all(|value| after.contains(value)) {
+            continue;
+        }
+        let left = FormerRrset { name, rtype, values: after };
+        for subject in std::iter::once(&taking.subject).chain(&taking.also).map(Subject::to_string) {
             let wanted = change.row(sql, values![apply, subject], |row| row.get::<Option<String>>(0))?.flatten();
             let wanted: Vec<FormerRrset> = wanted.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-            if wanted.contains(&FormerRrset::after(taking)) {
+            if wanted.contains(&left) {
                 let sql = "UPDATE flux SET wanted = NULL WHERE apply = ?1 AND subject = ?2";
                 change.execute(sql, values![apply, subject])?;
             }

@@ -107,15 +107,8 @@ pub struct AskScope<'a> {
 
 /// The hosts of changes that may not have reached all clients yet, and those at whose names these took addresses.
 fn hosts_in_flux(rollouts: &RolloutMemory, now: Time) -> BTreeSet<Subject> {
-    let mut hosts = BTreeSet::new();
-    for row in rollouts.flux.iter().filter(|row| row.is_in_flux(now)) {
-        hosts.insert(row.subject.clone());
-        // What stopped in between has taken nothing yet: the name of another host has its address.
-        if !row.is_between() {
-            hosts.extend(row.affected.iter().cloned());
-        }
-    }
-    hosts
+    let rows = rollouts.flux.iter().filter(|row| row.is_in_flux(now));
+    rows.flat_map(|row| std::iter::once(&row.subject).chain(&row.affected)).cloned().collect()
 }
 
 /// The subjects of a change, and the hosts at whose names it takes addresses that are not their own.

@@ -66,7 +66,9 @@ impl TakingTargets<'_> {
                 Some(Ok(answer)) => is_after(&changes[**place], answer),
                 Some(Err(_)) | None => false,
             };
-            for place in units.iter().flat_map(|unit| &unit.done).filter(is_there) {
+            // What stays as it is in this step was not written: its zone need not have a new serial.
+            let is_written = |place: &&usize| lane.is_of_step(**place);
+            for place in units.iter().flat_map(|unit| &unit.done).filter(is_written).filter(is_there) {
                 let change = &changes[*place];
                 let (takes, rrset) = (taken.entry(change.zone_id()).or_default(), rrset_of(change));
                 if !lane.made[*place] {

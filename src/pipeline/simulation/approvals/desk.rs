@@ -62,6 +62,18 @@ fn disturbs(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
     }
 }
 
+/// Whether a request deletes for the first time a task that a host went with, while the host is busy and its project asks the service.
+/// A host that has left is no longer busy, and a task that its service said is gone, or rejects, may have another one in its place.
+fn frees(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
+    let CmsRequestKind::Delete(id) = kind else { return false };
+    let is_held = cast.went.contains(id) && !cast.gone.contains(id) && !cast.ended.contains(id) && !cast.was_restored;
+    let task = cast.services[service].tasks.get(id).filter(|task| is_held && task.status == TaskStatus::Ok);
+    let Some(task) = task else { return false };
+    let host = cast.hosts.iter().find(|host| host.service_name() == task.host).expect("it is of a host");
+    let asks = cast.projects.get(host.project).is_some_and(|terms| terms.services.iter().any(|own| own == service));
+    asks && host.live.is_some() && host.is_in_flux(cast.now)
+}
+
 /// The services of a story.
 pub struct StoryDesk<'s> {
     /// The stage.
@@ -180,6 +192,9 @@ impl StoryDesk<'_> {
     fn ask(&self, service: &str, kind: &CmsRequestKind) -> Answered {
         let mut cast = self.stage.cast();
         let cast = &mut *cast;
+        if !cast.is_older && frees(cast, service, kind) {
+            cast.fault(format!("`{service}` gets {kind:?}, and the host is busy"));
+        }
         if let (CmsRequestKind::Delete(id), false) = (kind, cast.is_older) {
             cast.ended.insert(id.clone());
         }
@@ -287,6 +302,9 @@ fn see_request(cast: &mut Cast, service: &str, task: &CmsTask) {
 /// A service notes what it was asked, and what of its answer arrives.
 fn note(cast: &mut Cast, service: &str, kind: &CmsRequestKind, answered: &Answered) {
     let run = cast.run;
+    if let CmsRequestKind::Poll(id, _) = kind {
+        cast.polled.insert(id.clone());
+    }
     let said = match answered {
         Ok(CmsContent::Task(Some(answer))) => Some(answer.status),
         Ok(CmsContent::Task(None) | CmsContent::Tasks(_) | CmsContent::Gone) | Err(_) => None,

@@ -111,7 +111,9 @@ fn see_off(cast: &mut Cast, going: &BTreeSet<usize>) {
         for service in terms.services.iter().filter(|service| *service != DEFAULT_SERVICE) {
             let own = &cast.services[service];
             let tasks = own.tasks.iter().filter(|(_, task)| task.host == name);
-            cast.used.extend(tasks.map(|(id, _)| id.clone()));
+            let tasks: Vec<String> = tasks.map(|(id, _)| id.clone()).collect();
+            cast.went.extend(tasks.iter().filter(|id| cast.polled.contains(*id)).cloned());
+            cast.used.extend(tasks);
             let allowed = LastAnswer { run, is_poll: true, said: Some(TaskStatus::Ok) };
             let last = own.last.get(&name);
             if is_asked(own.version, action) && last != Some(&allowed) {

@@ -71,6 +71,12 @@ pub struct Cast {
     pub rows: BTreeSet<String>,
     /// The tasks with which hosts went.
     pub used: BTreeSet<String>,
+    /// The tasks that this run asked for again before a wave.
+    pub polled: BTreeSet<String>,
+    /// The tasks that allowed a message to DNS.
+    pub went: BTreeSet<String>,
+    /// Whether a state of an earlier time was ever in the place of the right one.
+    pub was_restored: bool,
     /// The tasks that runs wanted to delete whose state was of their time.
     pub ended: BTreeSet<String>,
     /// The tasks of which their service itself said that they are gone.
@@ -149,6 +155,9 @@ impl Stage {
             is_older: false,
             rows: BTreeSet::new(),
             used: BTreeSet::new(),
+            polled: BTreeSet::new(),
+            went: BTreeSet::new(),
+            was_restored: false,
             ended: BTreeSet::new(),
             gone: BTreeSet::new(),
             numbers: 0,
@@ -175,6 +184,7 @@ impl Stage {
         let mut cast = self.cast();
         cast.run += 1;
         (cast.is_deadly, cast.has_finished, cast.held) = (is_deadly, false, None);
+        cast.polled.clear();
     }
 
     /// The random part of an id.

@@ -290,6 +290,9 @@ impl Story {
                 let row = record.row(&own.voter).after(SerialAnswer::Serves(serial), &target, record.newest);
                 record.servers.insert(own.voter.clone(), TimedRow { row, at: now });
             }
+            if record.targets.values().any(|target| target.is_set_back) {
+                self.stage.cast().fault(format!("the serial of `{project}` counts as set back, and it never was"));
+            }
             record.count(rolls.roll(&zone).unwrap(), true);
             self.state.keep_records(&[RecordedZone { zone, record, begun: None }], now).unwrap();
         }
