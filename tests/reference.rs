@@ -140,7 +140,8 @@ fn an_independent_implementation_agrees_on_random_fleets() {
     assert!(faults.is_empty(), "{} fleets differ:\n{}", faults.len(), shown.join("\n"));
     // Breakers, limits and edits need a state; what is undone or adopted follows no rule; these fleets have one copy of each zone,
     // every zone is there, no manifest, file or row of a pod states records, and all addresses are derived.
-    let later = ["breaker", "undo", "adopted", "edited-since", "copies-disagree", "copy-differs", "zone-missing"];
+    let later =
+        ["breaker", "undo", "adopted", "edited-since", "copies-disagree", "copy-differs", "zone-missing", "opaque"];
     let of_records = ["stated", "not-stated", "makes-room", "claim-conflict", "target-limit", "no-address", "no-pod"];
     let words = Rule::ALL.iter().map(|rule| rule.as_str());
     let words = words.chain(BlockCode::ALL.iter().map(|c| c.as_str())).chain(SkipCode::ALL.iter().map(|c| c.as_str()));

@@ -150,7 +150,7 @@ fn reach(place: &PlaceExamined, examined: &TargetExamined, wanted: usize) -> Vec
     let mut findings = vec![finding(
         FindingLevel::Ok,
         "reachable",
-        if examined.signs { "takes connections" } else { "the folder is there" },
+        if examined.is_folder { "the folder is there" } else { "takes connections" },
     )];
     findings.extend(place.fault.as_ref().map(|fault| of_fault(FindingLevel::Problem, fault)));
     findings.extend(clock(place, examined, wanted));

@@ -72,7 +72,7 @@ impl SourceText {
 }
 
 /// Words on a line that may hold a secret, there rightly or by mistake.
-const SENSITIVE: [&str; 6] = ["secret", "token", "tsig_key", "api_key", "webh", "://"];
+const SENSITIVE: [&str; 7] = ["secret", "token", "tsig_key", "api_key", "password", "webh", "://"];
 
 /// A message without the value that it quotes first, unless that is a word of ours.
 fn unquoted(message: &str) -> String {

@@ -38,7 +38,7 @@ pub use knowledge::ZoneKnowledge;
 pub use own::OwnRrsets;
 pub use unpaired::PairedRecords;
 use unpaired::UnpairedRecords;
-pub use zone::{ContentsAbsence, LiveZone, OpaqueSite, ZoneStructure};
+pub use zone::{ContentsAbsence, LiveZone, OpaqueSite, ZoneStructure, between};
 
 /// The number of a zone in the list that [`Live::new`] got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -43,6 +43,10 @@ pub struct ZoneStructure {
     dnames: HashSet<Name>,
     /// What is at names that no RRset says.
     opaque: HashMap<Name, OpaqueSite>,
+    /// Whether no name may be below another, because its target answers with both.
+    is_flat: bool,
+    /// The names between the apex and another name, where it is flat.
+    above: HashSet<Name>,
     /// Which names it points to.
     found: ZonePointers,
     /// Whether there is any CNAME or PTR.
@@ -52,9 +56,17 @@ pub struct ZoneStructure {
 }
 
 impl ZoneStructure {
+    /// That of a zone in which no name may be below another, or any.
+    pub fn of(is_flat: bool) -> ZoneStructure {
+        ZoneStructure { is_flat, ..ZoneStructure::default() }
+    }
+
     /// Looks at an RRset of the zone with this apex; each is looked at once, in any order.
     pub fn note(&mut self, apex: NameRef<'_>, rrset: RrsetRef<'_>) {
         self.largest = self.largest.max(rrset.record_count());
+        if self.is_flat {
+            self.above.extend(between(apex, rrset.owner().as_name()));
+        }
         match rrset.rtype() {
             Rtype::CNAME | Rtype::PTR => self.has_pointers = true,
             Rtype::MX => {
@@ -82,6 +94,16 @@ impl ZoneStructure {
             self.opaque.entry(owner).or_default().0.push(what);
         }
     }
+}
+
+/// The names between an apex and a name.
+pub fn between(apex: NameRef<'_>, name: NameRef<'_>) -> impl Iterator<Item = Name> {
+    name.ancestors()
+        .skip(1)
+        .take_while(move |ancestor| *ancestor != apex)
+        .map(NameRef::to_name)
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// What is at a name that no RRset says: parts of sentences, each about one thing.
@@ -196,6 +218,16 @@ impl LiveZone {
         if self.structure.opaque.is_empty() { None } else { self.structure.opaque.get(name.as_wire()) }
     }
 
+    /// Whether no name may be below another.
+    pub fn is_flat(&self) -> bool {
+        self.structure.is_flat
+    }
+
+    /// Whether there is a name below this one; known where no name may be below another.
+    pub fn has_below(&self, name: NameRef<'_>) -> bool {
+        self.structure.above.contains(name.as_wire())
+    }
+
     /// All that no RRset says, sorted.
     pub fn opaque(&self) -> Vec<OpaqueRecords> {
         let each = |(owner, site): (&Name, &OpaqueSite)| {
@@ -216,7 +248,10 @@ impl LiveZone {
     /// at names that no RRset says.
     pub fn hides_as(&self, other: &LiveZone) -> bool {
         let (one, other) = (&self.structure, &other.structure);
-        one.cuts == other.cuts && one.dnames == other.dnames && one.opaque == other.opaque
+        one.cuts == other.cuts
+            && one.dnames == other.dnames
+            && one.opaque == other.opaque
+            && one.is_flat == other.is_flat
     }
 
     /// Whether data at a name of this zone is hidden by a delegation or a DNAME.

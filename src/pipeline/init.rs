@@ -20,7 +20,7 @@ use crate::live::{Apexes, Live, LiveZone};
 use crate::progress::{Progress, RunStage};
 use crate::provider::{self, ProviderContext, outage, secret};
 use crate::reading::side_by_side::side_by_side;
-use crate::snapshot::SnapshotWriter;
+use crate::snapshot::{SavedCopy, SnapshotWriter};
 use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::{self, ImportBasis, ImportSource, KeyGiven, SNAPSHOT, subnet};
 use crate::starter::{Starter, found, transferred};
@@ -116,7 +116,9 @@ impl ImportedZones {
         let Some(live) = &self.live else { return Ok(()) };
         let writer = SnapshotWriter::begin(&folder.join(SNAPSHOT))?;
         let zones = live.zones().filter_map(|(_, zone)| Some((zone.contents()?, zone.opaque())));
-        let saved = zones.map(|(contents, opaque)| writer.write_zone((contents, &opaque), None));
+        let saved = zones.map(|(contents, opaque)| {
+            writer.write_zone(SavedCopy { opaque: &opaque, ..SavedCopy::of(contents) }, None)
+        });
         let saved = saved.collect::<Result<Vec<_>, _>>()?;
         writer.finish(TOOL, now, saved, Vec::new())?;
         Ok(())

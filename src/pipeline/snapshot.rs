@@ -19,8 +19,8 @@ use crate::provider::outage;
 use crate::reading::CreationTerms;
 use crate::reading::open::{all_copies, each_copy, open_targets};
 use crate::reading::{ReadingTerms, Zones, ZonesRequest, zones};
-use crate::snapshot::{SavedZone, SnapshotCounts, SnapshotWriter, UnreadZone};
-use crate::target::{OpenedTarget, ReadTarget, ReadingManner, TargetId};
+use crate::snapshot::{SavedCopy, SavedZone, SnapshotCounts, SnapshotWriter, UnreadZone};
+use crate::target::{OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneRead};
 
 /// What was saved, and what was found.
 #[derive(Debug)]
@@ -111,8 +111,8 @@ fn save_whole(
 ) -> SaveOutcome {
     let read = target.access.as_deref().map_err(Problem::clone)?.read_zone(zone)?;
     let saved = match name {
-        None => writer.write_zone((&read.contents, &read.opaque), None),
-        Some(name) => writer.write_copy(name, (&read.contents, &read.opaque)),
+        None => writer.write_zone(copy_of(&read), None),
+        Some(name) => writer.write_copy(name, copy_of(&read)),
     };
     Ok(saved.map(|saved| (saved, read.findings)))
 }
@@ -136,13 +136,21 @@ fn save_known(
         let place = place.0 as usize;
         let has_one = !config.pool(&config.zones[place]).has_several();
         let contents = zone.contents().filter(|_| has_one && !missing.contains(zone.name()));
-        let saved = contents.map(|contents| writer.write_zone((contents, &zone.opaque()), zone.knowledge()));
+        let saved = contents.map(|contents| {
+            let copy = SavedCopy { contents, opaque: &zone.opaque(), is_flat: zone.is_flat() };
+            writer.write_zone(copy, zone.knowledge())
+        });
         let error = has_one.then(|| unread.remove(zone.name())).flatten();
         let outcome = saved.map(|saved| Ok(saved.map(|saved| (saved, None)))).or(error.map(Err))?;
         Some((place, outcome))
     };
     let outcomes = live.zones().filter_map(save).collect();
     Ok((outcomes, Findings { files: inventory.files, diagnostics, zones: findings, ..Findings::default() }))
+}
+
+/// What is saved of a copy that was read.
+fn copy_of(read: &ZoneRead) -> SavedCopy<'_> {
+    SavedCopy { contents: &read.contents, opaque: &read.opaque, is_flat: read.is_flat }
 }
 
 /// What the manifest says about a copy of a zone that could not be read.

@@ -10,6 +10,7 @@
 //! | an RRset of too many records | the change that makes it larger |
 //! | a PTR to a name that has no address or CNAME | the change that adds the PTR, or removes the address or CNAME |
 //! | data at or below a delegation, or below a DNAME | the change that creates the data |
+//! | data above or below other data, where the target answers with both | the change that creates the data |
 //!
 //! What a name holds is known where the name is in a zone that was read completely, and is not delegated or below a
 //! DNAME; or where its zone was queried for this name. Elsewhere no PTR to it is a fault. A new name can keep a
@@ -27,7 +28,7 @@ mod tests;
 
 use crate::change::{Change, ChangeKind};
 use crate::dns::{Name, NameRef, Rdata, Rrset, RrsetRef, Rtype, reverse};
-use crate::live::{Live, NamePlace, ZoneIndex};
+use crate::live::{Live, NamePlace, ZoneIndex, between};
 use view::LayeredView;
 
 /// The result of the check.
@@ -77,6 +78,9 @@ pub enum ZoneFaultKind<'a> {
     Delegated(Rtype, Name),
     /// The RRset of this type is created below this DNAME.
     BelowDname(Rtype, Name),
+    /// The RRset of this type is created above or below a name with data, in a zone whose target answers with both; the name, where it
+    /// is above.
+    Mixed(Rtype, Option<Name>),
 }
 
 impl<'a> FoundFaults<'a> {
@@ -157,6 +161,9 @@ impl<'a> PostCheck<'a> {
             found.caused.push(CausedFault { fault: ZoneFault { zone, kind, owner: owner.to_name() }, by: vec![place] });
             return;
         }
+        if let Some(kind) = self.mixed(zone, owner, rtype).filter(|_| change.kind.before().is_none()) {
+            found.caused.push(CausedFault { fault: ZoneFault { zone, kind, owner: owner.to_name() }, by: vec![place] });
+        }
         let had = change.kind.before().map_or(0, |before| before.rdata().len());
         let kind = ZoneFaultKind::TooMany(rtype, after.rdata().len());
         let fault = ZoneFault { zone, kind, owner: owner.to_name() };
@@ -164,6 +171,18 @@ impl<'a> PostCheck<'a> {
         if rtype == Rtype::PTR && reverse::address_of(owner).is_some() {
             self.pointers(zone, place, change, found);
         }
+    }
+
+    /// The fault of an RRset that its target would mix with others; none where the zone is not flat. Of reverse names only the key itself
+    /// is read.
+    fn mixed(&self, zone: ZoneIndex, owner: NameRef<'a>, rtype: Rtype) -> Option<ZoneFaultKind<'a>> {
+        let live = self.after.live().zone(zone);
+        if !live.is_flat() || reverse::address_of(owner).is_some() {
+            return None;
+        }
+        let above = between(live.name().as_name(), owner).find(|name| self.after.has_data(zone, name.as_name()));
+        let is_mixed = above.is_some() || live.has_below(owner);
+        is_mixed.then_some(ZoneFaultKind::Mixed(rtype, above))
     }
 
     /// Checks the number of records of an RRset, a fault that a change may cause; it had `had` before.

@@ -391,6 +391,7 @@ fn verdict(found: &FoundFaults<'_>, changes: &[Change]) -> Verdict {
         ZoneFaultKind::Delegated(rtype, _) | ZoneFaultKind::BelowDname(rtype, _) => {
             format!("hidden {} {rtype}", fault.owner)
         }
+        ZoneFaultKind::Mixed(rtype, _) => format!("mixed {} {rtype}", fault.owner),
     };
     let key = |place: &usize| (changes[*place].key.owner.as_name().to_name(), changes[*place].key.rtype);
     let caused = found.caused.iter().map(|caused| (word(&caused.fault), caused.by.iter().map(key).collect()));

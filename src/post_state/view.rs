@@ -76,6 +76,11 @@ impl<'a> LayeredView<'a> {
         live.filter(move |rtype| !goes(rtype)).chain(created.map(|(_, own)| own.key.rtype))
     }
 
+    /// Whether there is data at a name of a zone.
+    pub fn has_data(&self, zone: ZoneIndex, name: NameRef<'_>) -> bool {
+        self.types_at(zone, name).next().is_some()
+    }
+
     /// The types next to a CNAME at a name of a zone, sorted; none where there is no CNAME, or no type that it
     /// excludes.
     pub fn beside_cname(&self, zone: ZoneIndex, name: NameRef<'_>) -> Option<Vec<Rtype>> {

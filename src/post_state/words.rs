@@ -33,6 +33,14 @@ pub fn caused(fault: &ZoneFault<'_>, max_rrset: usize) -> (String, String) {
             format!("{} would be at or below the delegation `{cut}`", rrset(owner, *rtype)),
             "add the delegated zone to zonewright.toml, or remove the NS".to_owned(),
         ),
+        ZoneFaultKind::Mixed(rtype, Some(above)) => (
+            format!("{} would be below `{above}`, whose target answers with both", rrset(owner, *rtype)),
+            "give one of them a name that is not below the other's".to_owned(),
+        ),
+        ZoneFaultKind::Mixed(rtype, None) => (
+            format!("{} would be above other names, and its target answers with them, too", rrset(owner, *rtype)),
+            "give it a name that no other name is below".to_owned(),
+        ),
         ZoneFaultKind::BelowDname(rtype, dname) => (
             format!("{} would be below the DNAME at `{dname}`", rrset(owner, *rtype)),
             "remove the DNAME, or give the host another name".to_owned(),
@@ -91,6 +99,7 @@ fn already(fault: &ZoneFault<'_>, max_rrset: usize) -> String {
             format!("{} is at or below the delegation `{cut}`", rrset(owner, *rtype))
         }
         ZoneFaultKind::BelowDname(rtype, dname) => format!("{} is below the DNAME at `{dname}`", rrset(owner, *rtype)),
+        ZoneFaultKind::Mixed(rtype, _) => format!("{} is above or below other names", rrset(owner, *rtype)),
     }
 }
 
@@ -102,7 +111,7 @@ fn further_like(first: &ZoneFault<'_>, further: usize, max_rrset: usize) -> Stri
         ZoneFaultKind::Dangling { .. } => {
             format!("more PTR of this zone to names that have no AAAA, A or CNAME: {further}")
         }
-        ZoneFaultKind::Delegated(..) | ZoneFaultKind::BelowDname(..) => {
+        ZoneFaultKind::Delegated(..) | ZoneFaultKind::BelowDname(..) | ZoneFaultKind::Mixed(..) => {
             format!("more RRsets of this zone that are hidden: {further}")
         }
     }

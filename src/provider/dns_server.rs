@@ -153,7 +153,7 @@ impl ReadTarget for NameServers {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
             None => self.transfer_patiently(server, zone, key, None),
         })?;
-        Ok(ZoneRead { contents, opaque: Vec::new(), inputs: Vec::new(), findings: None })
+        Ok(ZoneRead { contents, opaque: Vec::new(), is_flat: false, inputs: Vec::new(), findings: None })
     }
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {

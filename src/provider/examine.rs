@@ -15,6 +15,8 @@ pub struct TargetExamined {
     pub key: Option<KeyExamined>,
     /// Whether there are messages that a key could sign.
     pub signs: bool,
+    /// Whether its one place is a folder.
+    pub is_folder: bool,
     /// Whether zones are read by transfer, so that it must be allowed.
     pub transfers: bool,
     /// The servers, or the one folder, in the order of the settings.

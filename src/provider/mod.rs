@@ -13,6 +13,8 @@ pub mod examine;
 
 mod exchange;
 
+mod limits;
+
 pub mod memory;
 
 pub mod outage;
@@ -43,6 +45,7 @@ macro_rules! providers {
 }
 
 providers! {
+    etcd,
     powerdns,
     rfc2136,
     zonefile,

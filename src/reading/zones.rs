@@ -282,14 +282,20 @@ fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
         let root = Name::root();
         ZoneApex { mname: root.clone(), ns: vec![root.clone()], rname: root }
     });
-    let read = ZoneRead { contents: apex.contents(&spec.name), opaque: Vec::new(), inputs: Vec::new(), findings: None };
+    let read = ZoneRead {
+        contents: apex.contents(&spec.name),
+        opaque: Vec::new(),
+        is_flat: target.is_flat(),
+        inputs: Vec::new(),
+        findings: None,
+    };
     let known = known(read, None);
     Some(Box::new(KnownZone { is_missing: true, ..*known }))
 }
 
 /// Makes the live zone from what was read; `knowledge` says which names are known, where it was not read completely.
 fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
-    let mut structure = ZoneStructure::default();
+    let mut structure = ZoneStructure::of(read.is_flat);
     let apex = read.contents.apex().as_name();
     structure.note_opaque(read.opaque);
     let seen = ContentsSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));

@@ -73,6 +73,9 @@ pub struct SavedZone {
     /// What no RRset says; not in the file, and left out where there is nothing of that kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<SavedOpaque>,
+    /// Whether no name may be below another, since its server would answer with both; left out where it may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_flat: bool,
 }
 
 /// What is in a zone that no RRset says.

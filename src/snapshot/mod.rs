@@ -23,7 +23,7 @@ use crate::dns::ZoneName;
 
 pub use manifest::{SavedZone, UnreadZone};
 pub use read::{SavedLive, Snapshot};
-pub use write::SnapshotWriter;
+pub use write::{SavedCopy, SnapshotWriter};
 
 /// How much a snapshot has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

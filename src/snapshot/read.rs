@@ -144,7 +144,7 @@ impl Snapshot {
             Ok(OpaqueRecords { owner, what: own.what.clone() })
         };
         let opaque = saved.opaque.iter().map(opaque).collect::<Result<_, Problem>>()?;
-        Ok(SavedLive { read: ZoneRead { contents, opaque, inputs, findings: None }, knowledge })
+        Ok(SavedLive { read: ZoneRead { contents, opaque, is_flat: saved.is_flat, inputs, findings: None }, knowledge })
     }
 
     /// Reads a file that the manifest names; gives it with its name in messages and its SHA-256.

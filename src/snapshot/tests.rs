@@ -277,8 +277,8 @@ const SMALL: &str = "$TTL 60\n@ SOA a b 1 2 3 4 5\nx A 192.0.2.1\nx AAAA 2001:db
 /// Saves a snapshot of two zones, and of one that could not be read.
 fn save(target: &Path) -> Result<(), Problem> {
     let writer = SnapshotWriter::begin(target)?;
-    let zones =
-        ["example.net", "0/25.2.0.192.in-addr.arpa"].map(|name| writer.write_zone((&parsed(name, SMALL), &[]), None));
+    let zones = ["example.net", "0/25.2.0.192.in-addr.arpa"]
+        .map(|name| writer.write_zone(SavedCopy::of(&parsed(name, SMALL)), None));
     let zones = zones.into_iter().collect::<Result<Vec<_>, _>>()?;
     let unread = UnreadZone {
         target: None,
@@ -398,7 +398,7 @@ fn only_a_snapshot_is_replaced() {
 fn a_snapshot_that_is_not_finished_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let writer = SnapshotWriter::begin(&folder.path().join("live")).unwrap();
-    writer.write_zone((&parsed("example.net", SMALL), &[]), None).unwrap();
+    writer.write_zone(SavedCopy::of(&parsed("example.net", SMALL)), None).unwrap();
     assert!(!folder.path().join("live").exists());
     drop(writer);
     assert_eq!(names_in(folder.path()), [""; 0]);

@@ -31,6 +31,24 @@ fn taken(place: &Path, why: &str) -> Problem {
         .hint("give `--out` a name that is free, or that of an earlier snapshot")
 }
 
+/// What is saved of a copy of a zone.
+#[derive(Debug, Clone, Copy)]
+pub struct SavedCopy<'c> {
+    /// What it holds.
+    pub contents: &'c ZoneContents,
+    /// What of it no RRset says.
+    pub opaque: &'c [OpaqueRecords],
+    /// Whether no name may be below another.
+    pub is_flat: bool,
+}
+
+impl SavedCopy<'_> {
+    /// A copy of plain RRsets.
+    pub fn of(contents: &ZoneContents) -> SavedCopy<'_> {
+        SavedCopy { contents, opaque: &[], is_flat: false }
+    }
+}
+
 /// Saves the zones of one snapshot, in any order and side by side.
 #[derive(Debug)]
 pub struct SnapshotWriter {
@@ -67,16 +85,12 @@ impl SnapshotWriter {
     }
 
     /// Saves one zone, or what is known about it; returns what the manifest says about it.
-    pub fn write_zone(
-        &self,
-        (contents, opaque): (&ZoneContents, &[OpaqueRecords]),
-        knowledge: Option<&ZoneKnowledge>,
-    ) -> Result<SavedZone, Problem> {
-        self.write(None, (contents, opaque), knowledge)
+    pub fn write_zone(&self, copy: SavedCopy<'_>, knowledge: Option<&ZoneKnowledge>) -> Result<SavedZone, Problem> {
+        self.write(None, copy, knowledge)
     }
 
     /// Saves the copy of a zone at one of several targets.
-    pub fn write_copy(&self, target: &str, copy: (&ZoneContents, &[OpaqueRecords])) -> Result<SavedZone, Problem> {
+    pub fn write_copy(&self, target: &str, copy: SavedCopy<'_>) -> Result<SavedZone, Problem> {
         self.write(Some(target), copy, None)
     }
 
@@ -84,7 +98,7 @@ impl SnapshotWriter {
     fn write(
         &self,
         target: Option<&str>,
-        (contents, opaque): (&ZoneContents, &[OpaqueRecords]),
+        SavedCopy { contents, opaque, is_flat }: SavedCopy<'_>,
         knowledge: Option<&ZoneKnowledge>,
     ) -> Result<SavedZone, Problem> {
         let ContentsSeen { serial, rrsets, digest, .. } = ContentsSeen::of(contents);
@@ -104,7 +118,7 @@ impl SnapshotWriter {
         let digest = DigestText(&digest).to_string();
         let opaque = opaque.iter().map(|own| SavedOpaque { name: own.owner.to_string(), what: own.what.clone() });
         let (target, opaque) = (target.map(str::to_owned), opaque.collect());
-        Ok(SavedZone { zone, target, file, sha256, extent, serial, rrsets, records, digest, opaque })
+        Ok(SavedZone { zone, target, file, sha256, extent, serial, rrsets, records, digest, opaque, is_flat })
     }
 
     /// Writes and syncs a file; gives its digest.

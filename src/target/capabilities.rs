@@ -56,6 +56,8 @@ words! {
     AtomicUnit {
         /// A message about one zone.
         Message = "message",
+        /// A transaction about one zone.
+        Transaction = "transaction",
         /// The file of a zone.
         ZoneFile = "zone-file",
     }

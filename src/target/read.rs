@@ -34,6 +34,11 @@ pub trait ReadTarget: Send + Sync {
     /// Errors: any reason why the zone is not fully known; nothing is left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem>;
 
+    /// Whether names below a name are answered with it, so that no name of its zones may be below another.
+    fn is_flat(&self) -> bool {
+        false
+    }
+
     /// Whether the target provably has no zone of this name. It does not say so of a zone that it could not read for any
     /// other reason.
     fn lacks_zone(&self, _zone: &ZoneName) -> bool {
@@ -73,6 +78,8 @@ pub struct ZoneRead {
     pub contents: ZoneContents,
     /// What it holds besides, which no RRset says; in any order.
     pub opaque: Vec<OpaqueRecords>,
+    /// Whether names below a name are answered with it, so that no name may be below another.
+    pub is_flat: bool,
     /// The files that it was read from, by their names in messages, with their SHA-256 in hexadecimal; empty for
     /// servers.
     pub inputs: Vec<(String, String)>,

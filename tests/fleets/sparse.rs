@@ -74,7 +74,13 @@ impl ReadTarget for Servers {
     }
 
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
-        Ok(ZoneRead { contents: copy(self.zone(zone)?), opaque: Vec::new(), inputs: Vec::new(), findings: None })
+        Ok(ZoneRead {
+            contents: copy(self.zone(zone)?),
+            opaque: Vec::new(),
+            is_flat: false,
+            inputs: Vec::new(),
+            findings: None,
+        })
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {

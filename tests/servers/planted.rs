@@ -122,7 +122,7 @@ pub fn acceptable(host: usize) -> Vec<Ipv6Addr> {
 }
 
 /// The reverse name of an address.
-fn reverse(address: Ipv6Addr) -> String {
+pub fn reverse(address: Ipv6Addr) -> String {
     let octets = address.octets();
     let nibbles = octets.iter().rev().flat_map(|octet| [octet & 0xf, octet >> 4]);
     let labels: String = nibbles.map(|nibble| format!("{nibble:x}.")).collect();

@@ -39,7 +39,8 @@ fn put(server: &Server, zone: &str, rrsets: &Value) {
 
 /// Whether each record of an RRset is switched off; empty where there is no such RRset.
 fn switches(server: &Server, zone: &str, name: &str, rtype: &str) -> Vec<bool> {
-    let document: Value = serde_json::from_str(&ask(server, "GET", &format!("zones/{zone}"), &Value::Null)).expect("JSON");
+    let document: Value =
+        serde_json::from_str(&ask(server, "GET", &format!("zones/{zone}"), &Value::Null)).expect("JSON");
     let rrsets = document["rrsets"].as_array().expect("a list");
     let found = rrsets.iter().find(|rrset| rrset["name"] == name && rrset["type"] == rtype);
     let records = found.and_then(|rrset| rrset["records"].as_array()).into_iter().flatten();

@@ -17,10 +17,11 @@ use super::failure::{ServerFailure, TransferProgress};
 use super::message::{self, MessageHeader, bad};
 use super::meter::ReadMeter;
 use super::observe::WildcardProbes;
-use super::settings::{ReadLimits, ServerAddress};
+use super::settings::ServerAddress;
 use super::wire::{Connection, WireFault};
 use super::{explain_wire, query, random_id};
 use crate::dns::ZoneName;
+use crate::provider::limits::ReadLimits;
 use crate::target::{Answer, Question};
 
 /// How many questions are in flight where the settings say nothing: enough that neither side waits for the other (with

@@ -68,6 +68,7 @@ impl NameServers {
         TargetExamined {
             key: self.key_examined(fault),
             signs: true,
+            is_folder: false,
             transfers: exchange.read != ReadingManner::ByName,
             places: side_by_side(servers.iter().collect(), SIDE_BY_SIDE, |server: &ServerAddress| {
                 self.examine_server(server, zones, key.as_ref())
@@ -293,10 +294,11 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::super::settings::{ReadLimits, ZoneCommands};
+    use super::super::settings::ZoneCommands;
     use super::super::tests::{Signer, answer, apex, framed, read, reader, soa, zone};
     use super::*;
     use crate::provider::exchange::ExchangeSettings;
+    use crate::provider::limits::ReadLimits;
 
     /// What a server does with a question.
     type Act = dyn Fn(&mut TcpStream, &[u8]) + Send + Sync;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::explain_wire;
 use super::failure::{PassedLimit, ServerFailure, TransferProgress};
-use super::settings::ReadLimits;
 use super::wire::{Connection, WireFault};
 use crate::provider::cache::KeptSize;
+use crate::provider::limits::ReadLimits;
 
 /// As many records as a zone may have however few it held last, so that a new zone may be filled.
 const GROWN_RECORDS: u64 = 100_000;

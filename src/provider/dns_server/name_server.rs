@@ -18,13 +18,14 @@ use super::ask::{Asker, DEFAULT_WINDOW};
 use super::failure::ServerFailure;
 use super::message::{self, MessageHeader};
 use super::query;
-use super::settings::{self, ReadLimits, ServerAddress};
+use super::settings::{self, ServerAddress};
 use super::udp::{self, UdpReceipt};
 use super::{random_id, tsig_key};
 use crate::diag::{Diagnostics, Problem};
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::provider::ProviderContext;
+use crate::provider::limits::ReadLimits;
 use crate::target::{Answer, NameServer, Patience, Question, SerialAnswer};
 
 /// How many questions are in flight at most: half of all IDs, so that a late answer seldom meets a new question.

@@ -13,13 +13,14 @@ use domain::tsig::KeyName;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::settings::{ReadLimits, ZoneCommands};
+use super::settings::ZoneCommands;
 use super::*;
 use crate::diag::{Files, Origin, Problem};
 use crate::dns::{Name, Rtype};
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::provider::cache::CacheUse;
 use crate::provider::exchange::{DEFAULT_TIMEOUT, ExchangeSettings};
+use crate::provider::limits::ReadLimits;
 use crate::target::WriteTarget as _;
 
 /// The secret of all keys in base64, and its octets.

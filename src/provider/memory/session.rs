@@ -107,7 +107,7 @@ impl ReadTarget for MemoryPrimary {
             builder.finish()
         })?;
         let contents = contents.map_err(|cause| error(zone, "bad-message", cause.to_string()))?;
-        Ok(ZoneRead { contents, opaque: Vec::new(), inputs: Vec::new(), findings: None })
+        Ok(ZoneRead { contents, opaque: Vec::new(), is_flat: false, inputs: Vec::new(), findings: None })
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {

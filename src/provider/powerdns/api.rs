@@ -213,7 +213,7 @@ impl PowerDnsApi {
     }
 }
 
-/// Where a zone is in the API. Its id is made of characters that stand for themselves in a path.
+/// Where a zone is in the API. Its id is made of characters that a path can have.
 fn path_of(zone: &ListedZone) -> String {
     format!("{SERVER}/zones/{}", utf8_percent_encode(&zone.id, IN_PATH))
 }
@@ -235,12 +235,12 @@ fn read_authorities(settings: &ApiSettings, workspace: &Path) -> Result<Option<V
 fn said(content: &[u8]) -> Option<String> {
     /// A refusal.
     #[derive(Deserialize)]
-    struct Refusal {
+    struct ApiRefusal {
         /// What is wrong.
         error: String,
     }
-    let text = match serde_json::from_slice::<Refusal>(content) {
-        Ok(Refusal { error }) => error,
+    let text = match serde_json::from_slice::<ApiRefusal>(content) {
+        Ok(ApiRefusal { error }) => error,
         Err(_) => String::from_utf8_lossy(content).into_owned(),
     };
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();

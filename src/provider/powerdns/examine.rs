@@ -21,6 +21,7 @@ pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[
     TargetExamined {
         key: examine_key(server, context),
         signs: true,
+        is_folder: false,
         transfers: true,
         places: vec![place],
         capabilities: Capabilities::NotAsked,

@@ -8,7 +8,8 @@ use crate::inventory::config::notify::is_url;
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::dns_server::settings as servers;
-use crate::provider::dns_server::settings::{ReadLimits, ServerSettings};
+use crate::provider::dns_server::settings::ServerSettings;
+use crate::provider::limits::{ReadLimits, parse_limits};
 use crate::provider::secret::SecretSource;
 
 /// The settings of one target.
@@ -56,7 +57,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSe
     });
     let ca_file = reader.text("ca_file").map(str::to_owned);
     reader.choice("writes", &WRITES);
-    let limits = servers::parse_limits(&mut reader);
+    let limits = parse_limits(&mut reader);
     let server = servers::parse_primary(&mut reader, limits);
     let found = reader.finish();
     let settings = url.zip(key).zip(server).map(|((url, key), server)| {

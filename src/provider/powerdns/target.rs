@@ -23,7 +23,7 @@ impl ReadTarget for PowerDnsReader {
 
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         let ApiZone { contents, opaque, .. } = self.api.read(zone)?;
-        Ok(ZoneRead { contents, opaque, inputs: Vec::new(), findings: None })
+        Ok(ZoneRead { contents, opaque, is_flat: false, inputs: Vec::new(), findings: None })
     }
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {

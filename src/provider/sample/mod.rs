@@ -43,6 +43,7 @@ pub const PROVIDER: Provider = Provider {
     examine: |_, _, _| TargetExamined {
         key: None,
         signs: false,
+        is_folder: false,
         transfers: true,
         places: Vec::new(),
         capabilities: Capabilities::NotAsked,

@@ -26,6 +26,7 @@ pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[
     TargetExamined {
         key: None,
         signs: false,
+        is_folder: true,
         transfers: true,
         places: vec![place],
         capabilities: Capabilities::NotAsked,

@@ -220,7 +220,7 @@ fn read_loaded(zone: &ZoneName, mut loader: FileLoader<'_>, first: usize) -> Res
     match contents {
         Some(contents) if errors == 0 => {
             let findings = (!found.is_empty()).then(|| Box::new((files, found)));
-            Ok(ZoneRead { contents, opaque: Vec::new(), inputs, findings })
+            Ok(ZoneRead { contents, opaque: Vec::new(), is_flat: false, inputs, findings })
         }
         _ => Err((Box::new((files, found)), errors)),
     }

@@ -59,6 +59,7 @@ fn unit(target: &TargetDiagnosis) -> String {
     let capabilities = &target.abilities.capabilities;
     let unit = match capabilities.unit {
         AtomicUnit::Message => "a message about one zone",
+        AtomicUnit::Transaction => "a transaction about one zone",
         AtomicUnit::ZoneFile => "the file of a zone",
     };
     let limits = capabilities.limits;

@@ -51,7 +51,14 @@ fn fault(code: impl Into<Code>, message: &str) -> Problem {
 fn signed(algorithm: &str, places: Vec<PlaceExamined>) -> TargetExamined {
     let name = Name::parse("zonewright").unwrap();
     let key = KeyExamined { name, algorithm: algorithm.to_owned(), fault: None };
-    TargetExamined { key: Some(key), signs: true, transfers: true, places, capabilities: updates([None, None]) }
+    TargetExamined {
+        key: Some(key),
+        signs: true,
+        is_folder: false,
+        transfers: true,
+        places,
+        capabilities: updates([None, None]),
+    }
 }
 
 /// A diagnosis of targets, for two zones each.
@@ -126,8 +133,13 @@ fn everything() -> Diagnosis {
     let zones = vec![file("a.example", true, 0, true), file("b.example", false, 2, false)];
     let no_updates = fault("signed-zone-file", "it holds signatures");
     files.capabilities = updates([Some(no_updates), None]);
-    files =
-        TargetExamined { key: None, signs: false, places: vec![place("zones", ServerClock::NotTold, zones)], ..files };
+    files = TargetExamined {
+        key: None,
+        signs: false,
+        is_folder: true,
+        places: vec![place("zones", ServerClock::NotTold, zones)],
+        ..files
+    };
     let unsigned = TargetExamined {
         key: None,
         transfers: false,

@@ -71,7 +71,10 @@ fn frees(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
     let Some(task) = task else { return false };
     let host = cast.hosts.iter().find(|host| host.service_name() == task.host).expect("it is of a host");
     let asks = cast.projects.get(host.project).is_some_and(|terms| terms.services.iter().any(|own| own == service));
-    asks && host.live.is_some() && host.is_in_flux(cast.now)
+    // A rejection ends the tasks of the host at all services.
+    let mut said = cast.services.values().filter_map(|own| own.last.get(&task.host)?.said);
+    let is_rejected = said.any(|said| said == TaskStatus::Rejected);
+    asks && !is_rejected && host.live.is_some() && host.is_in_flux(cast.now)
 }
 
 /// The services of a story.

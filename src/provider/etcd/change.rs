@@ -1,0 +1,251 @@
+//! An update to a transaction. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest as _, Sha256};
+
+use super::json::{Comparison, Operation, Transaction};
+use super::keys::{NamedKey, ZoneKeys, is_reverse};
+use super::layout::{KeyRange, EtcdLayout};
+use super::service::{EtcdService, ServiceRecord};
+use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
+use crate::target::{RrsetEdit, Update, UpdateLimits, marker_key};
+
+/// How many comparisons and operations a transaction may have (`--max-txn-ops`).
+const MOST: usize = 128;
+
+/// How many octets a request may have, with room for its frame: 1.5 MiB (`--max-request-bytes`).
+const REQUEST: usize = 1_400_000;
+
+/// What one update may hold. The limit of octets holds for operations, too: each counts as its share of a request at least.
+pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST, octets: REQUEST };
+
+/// How many octets an edit takes, or more where it has so many operations.
+pub fn octets(edit: RrsetEdit<'_>) -> usize {
+    let records = |side: Option<&Rrset>| side.map_or(0, |rrset| rrset.rdata().len());
+    let (before, after) = (records(edit.kind.before()), records(edit.kind.after()));
+    // Each key that was there is compared, and the range; keys go and come.
+    let count = (before + 1).max(before + after);
+    let text = |rrset: &Rrset| rrset.rdata().iter().map(|rdata| rdata.as_octets().len()).sum::<usize>();
+    let text = edit.kind.after().map_or(0, text);
+    // Base64 in JSON, and the key.
+    (count * REQUEST.div_ceil(MOST)).max(2 * text + count * 1_000)
+}
+
+/// Why an update makes no transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeFault {
+    /// What is there is not what the update says.
+    Differs(String),
+    /// etcd cannot hold what the update says, or something else is there.
+    Impossible(String),
+}
+
+/// A transaction, with the names of which it writes keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedTransaction {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// The names.
+    pub names: BTreeSet<Name>,
+}
+
+/// The keys of names as they were seen, each at its revision.
+pub type SeenNames = BTreeMap<Name, SeenName>;
+
+/// The keys of a name, and of all below it, as they were at a revision.
+#[derive(Debug, Clone)]
+pub struct SeenName {
+    /// The revision.
+    pub revision: i64,
+    /// The keys.
+    pub keys: Vec<NamedKey>,
+}
+
+/// What is read to see the keys of a name: all below its path, and the path itself.
+pub fn reads_of(path: &str) -> [Operation; 2] {
+    [Operation::Range(KeyRange::below(path)), Operation::Get(path.to_owned())]
+}
+
+/// Whether an edit is of the marker of the zone.
+pub fn is_of_marker(zone: &ZoneName, edit: &RrsetEdit<'_>) -> bool {
+    marker_key(zone).is_some_and(|key| key == *edit.key)
+}
+
+/// Makes the transaction of an update, by what was seen at its names; `owner` is what new keys say.
+///
+/// Errors: [`ChangeFault`].
+pub fn transaction(
+    layout: &EtcdLayout,
+    update: &Update<'_>,
+    seen: &SeenNames,
+    owner: Option<&str>,
+) -> Result<PlannedTransaction, ChangeFault> {
+    let mut made = PlannedTransaction { transaction: Transaction::default(), names: BTreeSet::new() };
+    for edit in &update.edits {
+        if is_of_marker(update.zone, edit) {
+            marker(layout, edit.kind, &mut made.transaction)?;
+            continue;
+        }
+        let name = edit.key.owner.as_name();
+        let path = layout.path(name);
+        let path = path.ok_or_else(|| impossible(format!("`{name}` has a label that CoreDNS reads as something else")))?;
+        let found = seen.get(&name.to_name()).ok_or_else(|| ChangeFault::Differs(format!("`{name}` was not read")))?;
+        let site = EditSite { edit, path: &path, found, owner };
+        site.add_to(&mut made.transaction)?;
+        if made.names.insert(name.to_name()) && !is_reverse(name) {
+            made.transaction.comparisons.push(Comparison::NoneSince(KeyRange::below(&path), found.revision));
+        }
+    }
+    Ok(made)
+}
+
+/// The fault of what cannot be.
+fn impossible(why: String) -> ChangeFault {
+    ChangeFault::Impossible(why)
+}
+
+/// Adds the edit of the marker.
+fn marker(layout: &EtcdLayout, kind: &ChangeKind, transaction: &mut Transaction) -> Result<(), ChangeFault> {
+    let key = layout.marker();
+    let text = |rrset: &Rrset| {
+        let strings = rrset.rdata().first().map(|rdata| rdata.as_rdata(Rtype::TXT).strings().collect::<Vec<_>>().concat());
+        String::from_utf8(strings.unwrap_or_default()).map_err(|_| impossible("a marker that is no text".to_owned()))
+    };
+    transaction.comparisons.push(match kind.before() {
+        Some(before) => Comparison::Holds(key.clone(), text(before)?),
+        None => Comparison::Unchanged(key.clone(), 0),
+    });
+    transaction.operations.push(match kind.after() {
+        Some(after) => Operation::Put(key, text(after)?),
+        None => Operation::Delete(key),
+    });
+    Ok(())
+}
+
+/// An edit with what is at its name.
+struct EditSite<'a> {
+    /// The edit.
+    edit: &'a RrsetEdit<'a>,
+    /// The path of its name.
+    path: &'a str,
+    /// What was seen.
+    found: &'a SeenName,
+    /// What new keys say of whose they are.
+    owner: Option<&'a str>,
+}
+
+impl EditSite<'_> {
+    /// Adds what the edit compares and does.
+    fn add_to(&self, transaction: &mut Transaction) -> Result<(), ChangeFault> {
+        let EditSite { edit, path, found, .. } = self;
+        let (name, rtype) = (edit.key.owner.as_name(), edit.key.rtype);
+        let own: Vec<&NamedKey> = found.keys.iter().filter(|key| key.owner.as_name() == name).collect();
+        let below = found.keys.iter().find(|key| key.owner.as_name() != name);
+        if let (Some(below), Some(_), false) = (below, edit.kind.after(), is_reverse(name)) {
+            let other = &below.owner;
+            return Err(impossible(format!("there is `{other}` below `{name}`: CoreDNS would answer with both")));
+        }
+        if let Some(Err(what)) = own.iter().map(|key| &key.record).find(|record| record.is_err()) {
+            return Err(impossible(format!("`{name}` has {what}, which zonewright never touches")));
+        }
+        let of_type: Vec<(&NamedKey, &ServiceRecord)> = own
+            .iter()
+            .filter_map(|key| Some((*key, key.record.as_ref().ok()?)))
+            .filter(|(_, record)| record.rtype == rtype)
+            .collect();
+        if !self.is_before(&of_type) {
+            return Err(ChangeFault::Differs(format!("{rtype} of `{name}` is not what the plan says")));
+        }
+        for (key, _) in &of_type {
+            transaction.comparisons.push(Comparison::Unchanged(key.key.key.clone(), key.key.mod_revision));
+        }
+        if of_type.is_empty() && is_reverse(name) {
+            transaction.comparisons.push(Comparison::Unchanged((*path).to_owned(), 0));
+        }
+        self.write(&of_type, transaction)
+    }
+
+    /// Whether the keys are what the edit says was there, with their TTL.
+    fn is_before(&self, of_type: &[(&NamedKey, &ServiceRecord)]) -> bool {
+        let Some(before) = self.edit.kind.before() else { return of_type.is_empty() };
+        let mut found: Vec<&Rdata> = of_type.iter().map(|(_, record)| &record.rdata).collect();
+        found.sort();
+        found.dedup();
+        let mut wanted: Vec<&Rdata> = before.rdata().iter().collect();
+        wanted.sort();
+        found == wanted && of_type.iter().all(|(_, record)| record.ttl == before.ttl())
+    }
+
+    /// Adds the keys that go, come, or get another TTL.
+    fn write(&self, of_type: &[(&NamedKey, &ServiceRecord)], transaction: &mut Transaction) -> Result<(), ChangeFault> {
+        let (name, rtype) = (self.edit.key.owner.as_name(), self.edit.key.rtype);
+        let after = self.edit.kind.after();
+        let stays = |rdata: &Rdata| after.is_some_and(|after| after.rdata().contains(rdata));
+        let comes: Vec<&Rdata> = after
+            .into_iter()
+            .flat_map(|after| after.rdata())
+            .filter(|rdata| of_type.iter().all(|(_, record)| record.rdata != **rdata))
+            .collect();
+        let is_pointer = rtype == Rtype::PTR;
+        if let Some(after) = after {
+            if after.ttl().as_secs() == 0 {
+                return Err(impossible(format!("{rtype} of `{name}` would have a TTL of 0, which CoreDNS reads as 300")));
+            }
+            if is_pointer && (after.rdata().len() > 1 || !is_reverse(name)) {
+                let why = "CoreDNS has one PTR at a reverse name, and none elsewhere";
+                return Err(impossible(format!("PTR of `{name}`: {why}")));
+            }
+            if rtype == Rtype::CNAME && after.rdata().len() > 1 {
+                return Err(impossible(format!("`{name}` would have several CNAME")));
+            }
+        }
+        // The one key of a PTR is written over.
+        let is_replaced = is_pointer && !comes.is_empty();
+        for (key, record) in of_type.iter().filter(|_| !is_replaced) {
+            match after {
+                Some(after) if stays(&record.rdata) => {
+                    if record.ttl != after.ttl() {
+                        let service = key.service.clone().unwrap_or_default();
+                        let service = EtcdService { ttl: u64::from(after.ttl().as_secs()), ..service };
+                        transaction.operations.push(Operation::Put(key.key.key.clone(), service.to_json()));
+                    }
+                }
+                _ => transaction.operations.push(Operation::Delete(key.key.key.clone())),
+            }
+        }
+        let taken: BTreeSet<&str> = self.found.keys.iter().map(|key| key.key.key.as_str()).collect();
+        for rdata in comes {
+            let ttl = after.map_or(self.edit.kind.before().map(Rrset::ttl), |after| Some(after.ttl()));
+            let service = ttl.and_then(|ttl| EtcdService::of(rtype, rdata, ttl, self.owner));
+            let service = service.ok_or_else(|| impossible(format!("no key says {rtype} of `{name}`: `{}`", rdata.as_rdata(rtype))))?;
+            let key = if is_pointer { self.path.to_owned() } else { free_key(self.path, (rtype, rdata), &taken) };
+            transaction.operations.push(Operation::Put(key, service.to_json()));
+        }
+        Ok(())
+    }
+}
+
+/// The key of a record: the same each time, so that a record that is made twice is there once.
+fn free_key(path: &str, (rtype, rdata): (Rtype, &Rdata), taken: &BTreeSet<&str>) -> String {
+    let hash = Sha256::new().chain_update(rtype.to_int().to_be_bytes()).chain_update(rdata.as_octets()).finalize();
+    let text: String = hash.iter().map(|octet| format!("{octet:02x}")).collect();
+    // Eight digits are enough, unless another record has them.
+    let keys = (8..=text.len()).step_by(8).map(|length| format!("{path}/{}", &text[..length]));
+    keys.clone().find(|key| !taken.contains(key.as_str())).or_else(|| keys.last()).unwrap_or_default()
+}
+
+/// What was seen of names, out of what was read at one revision.
+pub fn seen_of(layout: &EtcdLayout, keys: &ZoneKeys, names: &BTreeSet<Name>) -> SeenNames {
+    let mut sorted: Vec<&NamedKey> = keys.named.iter().collect();
+    sorted.sort_unstable_by(|one, other| one.key.key.cmp(&other.key.key));
+    let place = |key: &str| sorted.partition_point(|own| own.key.key.as_str() < key);
+    let of_name = |name: &Name| {
+        let path = layout.path(name.as_name())?;
+        let KeyRange { from, to } = KeyRange::below(&path);
+        let exact = sorted.get(place(&path)).filter(|own| own.key.key == path);
+        let own = exact.into_iter().chain(&sorted[place(&from)..place(&to)]);
+        Some((name.clone(), SeenName { revision: keys.revision, keys: own.map(|own| (*own).clone()).collect() }))
+    };
+    names.iter().filter_map(of_name).collect()
+}

@@ -1,0 +1,131 @@
+//! The value of a key, and what CoreDNS makes of it. Pure.
+//!
+//! Source: CoreDNS, plugin `etcd` (`msg.Service`, `HostType`): a host that is an address is A or AAAA, another one is a CNAME,
+//! or TXT where there is a text, too; a TTL of 0 is 300.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dns::{Name, Rdata, Rtype, Ttl};
+
+/// The TTL of a key that says none.
+const DEFAULT_TTL: u64 = 300;
+
+/// The value of a key. What else it may have, CoreDNS does not read, and it is lost when the key is written again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EtcdService {
+    /// An address, or a name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    /// The port, of an SRV.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub port: i64,
+    /// The priority, of an SRV or MX.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub priority: i64,
+    /// The weight, of an SRV.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub weight: i64,
+    /// The text, of TXT; external-dns keeps what its registry says here.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Whether it is an MX.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mail: bool,
+    /// The TTL in seconds.
+    #[serde(default)]
+    pub ttl: u64,
+    /// How many labels of the key are no labels of the name.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub targetstrip: usize,
+    /// With which other keys it is answered.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Whose it is; external-dns reads it with `--coredns-strictly-owned`, and CoreDNS not at all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+}
+
+/// Whether a number is left out.
+fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+/// Whether no label was generated.
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+/// A record that a key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceRecord {
+    /// The type.
+    pub rtype: Rtype,
+    /// The TTL.
+    pub ttl: Ttl,
+    /// The data.
+    pub rdata: Rdata,
+}
+
+impl EtcdService {
+    /// The value of a key for a record; none where no value says it.
+    pub fn of(rtype: Rtype, rdata: &Rdata, ttl: Ttl, owner: Option<&str>) -> Option<EtcdService> {
+        let own = EtcdService {
+            ttl: u64::from(ttl.as_secs()),
+            targetstrip: usize::from(rtype != Rtype::PTR),
+            owner: owner.unwrap_or_default().to_owned(),
+            ..EtcdService::default()
+        };
+        let data = rdata.as_rdata(rtype);
+        match rtype {
+            Rtype::A | Rtype::AAAA => Some(EtcdService { host: data.address()?.to_string(), ..own }),
+            Rtype::CNAME | Rtype::PTR => {
+                let target = data.target()?.to_string();
+                Some(EtcdService { host: target.trim_end_matches('.').to_owned(), ..own })
+            }
+            Rtype::TXT => {
+                let text = String::from_utf8(data.strings().collect::<Vec<_>>().concat()).ok()?;
+                let is_same = !text.is_empty() && Rdata::from_long_text(text.as_bytes()) == *rdata;
+                is_same.then_some(EtcdService { text, ..own })
+            }
+            _ => None,
+        }
+    }
+
+    /// The record that CoreDNS makes of a key, or what is there instead, as a part of a sentence; `is_reverse` says that the key
+    /// is the whole path of a reverse name.
+    pub fn record(&self, is_reverse: bool, owner: Option<&str>) -> Result<ServiceRecord, String> {
+        let ttl = if self.ttl == 0 { DEFAULT_TTL } else { self.ttl };
+        let ttl = Ttl::from_secs(ttl).ok_or_else(|| "a key with a TTL that is too large".to_owned())?;
+        if !self.owner.is_empty() && Some(self.owner.as_str()) != owner {
+            return Err(format!("a key of the owner `{}`", self.owner));
+        }
+        if self.mail {
+            return Err("a key for MX".to_owned());
+        }
+        if self.port != 0 || !self.group.is_empty() {
+            return Err("a key for SRV".to_owned());
+        }
+        let record = |rtype: Rtype, rdata: Rdata| Ok(ServiceRecord { rtype, ttl, rdata });
+        if let Ok(address) = self.host.parse::<IpAddr>() {
+            let rtype = if address.is_ipv4() { Rtype::A } else { Rtype::AAAA };
+            return record(rtype, Rdata::from_address(address));
+        }
+        match (self.host.as_str(), self.text.as_str()) {
+            ("", "") => Err("a key without a host".to_owned()),
+            ("", text) => record(Rtype::TXT, Rdata::from_long_text(text.as_bytes())),
+            (host, "") => {
+                let target = Name::parse(host).map_err(|_| format!("a key with the host `{host}`"))?;
+                record(if is_reverse { Rtype::PTR } else { Rtype::CNAME }, Rdata::from_name(target.as_name()))
+            }
+            // CoreDNS answers with the text alone.
+            (_, _) => Err("a CNAME with a text".to_owned()),
+        }
+    }
+
+    /// The value as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are JSON")
+    }
+}

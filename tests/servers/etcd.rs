@@ -1,0 +1,742 @@
+//! Zones in a real etcd: what CoreDNS would answer from them, writers that race, applies that are killed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::client::{lines, transfer};
+use crate::coredns::{self, Keys};
+use crate::planted::{self, Dice, PlantedFleet};
+use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, resume_in, text_of};
+use crate::server::{Key, Kind, Server, ServerConfig, free_port};
+use crate::workspace::edit;
+
+/// What it needs.
+const NEEDS: [&str; 2] = ["/usr/bin/etcd", "/usr/bin/etcdctl"];
+
+/// How long a start may take.
+const START: Duration = Duration::from_secs(60);
+
+/// A running etcd of one member; it ends when this is dropped.
+struct Etcd {
+    /// The process.
+    child: Child,
+    /// Its files.
+    _folder: TempDir,
+    /// Its port.
+    port: u16,
+}
+
+impl Etcd {
+    /// Starts one; `None`, which it says aloud, where it is not installed.
+    fn start() -> Option<Etcd> {
+        if !NEEDS.iter().all(|file| crate::have(Path::new(file))) {
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
+        let (port, peers) = (free_port(&loopback), free_port(&loopback));
+        let (client, peer) = (format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{peers}"));
+        let mut command = Command::new(NEEDS[0]);
+        command.arg("--data-dir").arg(folder.path().join("data"));
+        command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
+        command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
+        command.args(["--initial-cluster", &format!("default={peer}"), "--logger", "zap"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("it runs");
+        let etcd = Etcd { child, _folder: folder, port };
+        let deadline = Instant::now() + START;
+        while !etcd.ctl(&["endpoint", "health"]).status.success() {
+            assert!(Instant::now() < deadline, "etcd does not start");
+            thread::sleep(Duration::from_millis(50));
+        }
+        Some(etcd)
+    }
+
+    /// Where it is.
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Runs `etcdctl`.
+    fn ctl(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(NEEDS[1]);
+        command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url()]).args(args);
+        command.output().expect("it runs")
+    }
+
+    /// Writes a key.
+    fn put(&self, key: &str, value: &Value) {
+        let done = self.ctl(&["put", key, &value.to_string()]);
+        assert!(done.status.success(), "{}", text_of(&done.stderr));
+    }
+
+    /// Deletes a key.
+    fn delete(&self, key: &str) {
+        assert!(self.ctl(&["del", key]).status.success());
+    }
+
+    /// The revision at which a key was written last.
+    fn revision(&self, key: &str) -> i64 {
+        let output = self.ctl(&["get", key, "-w", "json"]);
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        found["kvs"][0]["mod_revision"].as_i64().expect("a number")
+    }
+
+    /// Begins a transaction, as `etcdctl txn` reads it, after a pause.
+    fn transaction(&self, script: &str, pause: Duration) -> Child {
+        let mut command = Command::new(NEEDS[1]);
+        command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url(), "txn"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let (mut input, script) = (child.stdin.take().expect("it is piped"), script.to_owned());
+        thread::spawn(move || {
+            thread::sleep(pause);
+            let _ = input.write_all(script.as_bytes());
+        });
+        child
+    }
+
+    /// All keys below the prefix of CoreDNS.
+    fn keys(&self) -> Keys {
+        let output = self.ctl(&["get", "--prefix", "/skydns/"]);
+        assert!(output.status.success(), "{}", text_of(&output.stderr));
+        let text = text_of(&output.stdout);
+        let lines: Vec<&str> = text.lines().collect();
+        lines.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect()
+    }
+
+    /// The settings of a target that is this etcd.
+    fn target(&self) -> String {
+        format!("type = \"etcd\"\nendpoints = \"{}\"\n", self.url())
+    }
+}
+
+impl Drop for Etcd {
+    fn drop(&mut self) {
+        // There is nothing to save.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The settings of a workspace of records alone.
+const SETTINGS: &str = "owner = \"fleet-dns\"
+[sources]
+projects = \"p.yaml\"
+hosts = \"none\"
+[[sources.records]]
+name = \"static\"
+format = \"octodns\"
+path = \"octo/*.yaml\"
+project = \"p\"
+max_shrink = \"100%\"
+[project.p]
+dns_domain = \"example\"
+automation = \"allowed\"
+[limits]
+max_loss = \"100%\"
+";
+
+/// How many zones there are at a time.
+const ZONES: usize = 25;
+
+/// A workspace whose zones are in an etcd.
+struct Site {
+    /// The etcd.
+    etcd: Etcd,
+    /// The workspace.
+    folder: TempDir,
+    /// The zones, without the final dot.
+    zones: Vec<String>,
+}
+
+/// RRsets by name and type: TTL and data.
+type Rrsets = BTreeMap<(String, &'static str), (u64, BTreeSet<String>)>;
+
+impl Site {
+    /// Makes one with so many zones; `None` where etcd is not installed.
+    fn start(zones: usize) -> Option<Site> {
+        let site = Site {
+            etcd: Etcd::start()?,
+            folder: tempfile::tempdir().expect("a folder"),
+            zones: (0..zones).map(|number| format!("z{number}.example")).collect(),
+        };
+        fs::create_dir(site.path().join("octo")).expect("a folder");
+        fs::write(site.path().join("p.yaml"), "id: p\nvlan_scheme: none\nttl: 600\nautomation: true\npolicy: sync\n")
+            .expect("a file");
+        site.configure(&site.etcd.target());
+        site.zones.iter().for_each(|zone| site.state(zone, &Rrsets::new()));
+        Some(site)
+    }
+
+    /// Writes the settings, with this target.
+    fn configure(&self, target: &str) {
+        let zone = |zone: &String| {
+            format!(
+                "[[zone]]\nname = \"{zone}\"\npool = \"main\"\npermission = \"full\"\ncreate = true\n[zone.apex]\n\
+                 ns = [\"ns1.example.org\"]\nmname = \"ns1.example.org\"\nrname = \"hostmaster@example.org\"\n"
+            )
+        };
+        let zones: String = self.zones.iter().map(zone).collect();
+        let text = format!("{SETTINGS}[pool.main]\n[[pool.main.target]]\n{target}{zones}");
+        fs::write(self.path().join("zonewright.toml"), text).expect("a file");
+    }
+
+    /// The workspace.
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// States what a zone is to hold.
+    fn state(&self, zone: &str, rrsets: &Rrsets) {
+        write_stated(self.path(), zone, rrsets);
+    }
+
+    /// Plans and applies; all must be applied.
+    fn apply_all(&self) -> Planned {
+        let plan = plan_in(self.path(), &[]);
+        assert_eq!(plan.document["blocked"], json!([]), "{:#}", plan.document["blocked"]);
+        let applied = apply_in(self.path(), &plan.file, &[]);
+        assert_eq!(applied.exit, Some(0), "{}", applied.said());
+        plan
+    }
+
+    /// What CoreDNS answers otherwise than it is to.
+    fn faults(&self, wanted: &BTreeMap<String, Rrsets>) -> Vec<String> {
+        let keys = self.etcd.keys();
+        let mut faults = Vec::new();
+        for (zone, rrsets) in wanted {
+            let names: BTreeSet<&String> = rrsets.keys().map(|(name, _)| name).collect();
+            for name in names {
+                for rtype in ["A", "AAAA", "CNAME", "TXT"] {
+                    let line = |rtype: &str, ttl: u64, value: &String| format!("{rtype} {ttl} {value}");
+                    let of = |rtype: &'static str| {
+                        let found = rrsets.get(&(name.clone(), rtype));
+                        found
+                            .into_iter()
+                            .flat_map(move |(ttl, values)| values.iter().map(move |value| line(rtype, *ttl, value)))
+                    };
+                    // An alias is answered to questions for addresses, too.
+                    let alias = (rtype != "TXT").then_some("CNAME").into_iter().flat_map(of);
+                    let expected: BTreeSet<String> = of(rtype).chain(alias).collect();
+                    let short = |name: &str| name.trim_end_matches('.').to_owned();
+                    let answered = coredns::answer(&keys, &short(zone), &short(name), rtype);
+                    if answered != expected {
+                        faults.push(format!("{name} {rtype}: {answered:?}, and not {expected:?}"));
+                    }
+                }
+            }
+        }
+        let count: usize = wanted.values().flat_map(BTreeMap::values).map(|(_, values)| values.len()).sum();
+        if keys.len() != count {
+            faults.push(format!("{} keys for {count} records", keys.len()));
+        }
+        faults
+    }
+}
+
+/// Writes the file of what a zone is to hold, into a workspace.
+fn write_stated(folder: &Path, zone: &str, rrsets: &Rrsets) {
+    let mut by_name: BTreeMap<&str, String> = BTreeMap::new();
+    for ((name, rtype), (ttl, values)) in rrsets {
+        let short = name.strip_suffix(&format!("{zone}.")).expect("a name of the zone").trim_end_matches('.');
+        let text = by_name.entry(short).or_default();
+        write!(text, "  - type: {rtype}\n    ttl: {ttl}\n    values:\n").expect("a String grows");
+        values.iter().for_each(|value| writeln!(text, "    - '{value}'").expect("a String grows"));
+    }
+    let text: String = by_name.iter().map(|(name, records)| format!("'{name}':\n{records}")).collect();
+    let text = if text.is_empty() { "{}\n".to_owned() } else { text };
+    fs::write(folder.join(format!("octo/{zone}.yaml")), text).expect("a file");
+}
+
+/// Random RRsets of a zone: no name is below another one.
+fn random_rrsets(zone: &str, dice: &mut Dice) -> Rrsets {
+    let mut rrsets = Rrsets::new();
+    for number in 0..1 + dice.below(8) {
+        let name = match dice.below(6) {
+            0 => format!("{zone}."),
+            1 => format!("_s{number}._tcp.{zone}."),
+            2 => format!("deep{number}.in.{zone}."),
+            _ => format!("n{number}.{zone}."),
+        };
+        let ttl = [30, 300, 3600, 86_400][dice.below(4)];
+        if dice.below(5) == 0 && name != format!("{zone}.") {
+            let target = format!("t{}.example.org.", dice.below(50));
+            rrsets.insert((name, "CNAME"), (ttl, [target].into()));
+            continue;
+        }
+        let mut values = |rtype: &'static str, value: &dyn Fn(usize) -> String, dice: &mut Dice| {
+            if dice.below(2) == 0 {
+                let values = (0..1 + dice.below(4)).map(|_| value(dice.below(200))).collect();
+                rrsets.insert((name.clone(), rtype), (ttl, values));
+            }
+        };
+        values("A", &|number| format!("192.0.2.{number}"), dice);
+        values("AAAA", &|number| format!("2001:db8::{:x}", number + 1), dice);
+        values("TXT", &|number| format!("v=spf1 number {number}"), dice);
+    }
+    rrsets
+}
+
+#[test]
+fn coredns_answers_what_is_stated_in_500_random_zones() {
+    let Some(site) = Site::start(ZONES) else { return };
+    let rounds = std::env::var("ETCD_ROUNDS").map_or(20, |rounds| rounds.parse().expect("a number"));
+    let (mut dice, mut rrsets) = (Dice(7), 0);
+    for round in 0..rounds {
+        let wanted: BTreeMap<String, Rrsets> =
+            site.zones.iter().map(|zone| (format!("{zone}."), random_rrsets(zone, &mut dice))).collect();
+        wanted.iter().for_each(|(zone, stated)| site.state(zone.trim_end_matches('.'), stated));
+        site.apply_all();
+        let faults = site.faults(&wanted);
+        assert!(faults.is_empty(), "round {round}: {}", faults.join("\n"));
+        let again = plan_in(site.path(), &[]);
+        assert!(again.changes().is_empty(), "round {round}: {:#}", again.document["changes"]);
+        rrsets += wanted.values().map(BTreeMap::len).sum::<usize>();
+    }
+    assert!(rrsets > rounds * ZONES, "{rrsets}");
+}
+
+/// One RRset at a name of a zone.
+fn one(zone: &str, label: &str, ttl: u64, value: &str) -> Rrsets {
+    [((format!("{label}.{zone}."), "A"), (ttl, [value.to_owned()].into()))].into()
+}
+
+/// The workspace of another run: a copy without state.
+fn another(site: &Site) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    crate::workspace::copy(site.path(), folder.path());
+    let _ = fs::remove_dir_all(folder.path().join(".zonewright"));
+    folder
+}
+
+/// How many of our runs, and of other editors, write at once.
+const WRITERS: usize = 6;
+
+/// One key, twelve writers: six runs that each want another address, and six editors that compare as they write. The writer that
+/// that it won is the one whose address is there.
+#[test]
+fn of_twelve_writers_at_once_one_wins_and_no_change_is_lost() {
+    let Some(site) = Site::start(1) else { return };
+    let rounds = std::env::var("RACE_ROUNDS").map_or(10, |rounds| rounds.parse().expect("a number"));
+    let zone = site.zones[0].clone();
+    site.state(&zone, &one(&zone, "a", 300, "192.0.2.1"));
+    site.apply_all();
+    let runs: Vec<TempDir> = (0..WRITERS).map(|_| another(&site)).collect();
+    let (mut ours, mut foreign) = (0, 0);
+    for round in 0..rounds {
+        let (key, _) = site.etcd.keys().into_iter().next().expect("there is one key");
+        let revision = site.etcd.revision(&key);
+        let plan = |(number, run): (usize, &TempDir)| {
+            let _ = fs::remove_dir_all(run.path().join(".zonewright"));
+            let stated = one(&zone, "a", 300, &format!("192.0.2.{}", 100 + (round % 10) * 12 + number));
+            write_stated(run.path(), &zone, &stated);
+            plan_in(run.path(), &[])
+        };
+        let plans: Vec<Planned> = runs.iter().enumerate().map(plan).collect();
+        site.etcd
+            .delete(&format!("/zonewright/skydns/example/{zone}/marker", zone = zone.trim_end_matches(".example")));
+        let mut children: Vec<(String, bool, Child)> = Vec::new();
+        for number in 0..WRITERS {
+            let address = format!("192.0.2.{}", 100 + (round % 10) * 12 + number);
+            let mut command = apply_command(runs[number].path(), &plans[number].file, &[]);
+            children.push((
+                address,
+                true,
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs"),
+            ));
+            let address = format!("192.0.2.{}", 100 + (round % 10) * 12 + WRITERS + number);
+            let value = json!({"host": address, "ttl": 300, "targetstrip": 1}).to_string();
+            let escaped = value.replace('"', "\\\"");
+            let script = format!("mod(\"{key}\") = \"{revision}\"\n\nput {key} \"{escaped}\"\n\n\n");
+            let pause = Duration::from_millis((round % 5 * 200 + number * 10) as u64);
+            children.push((address, false, site.etcd.transaction(&script, pause)));
+        }
+        let mut winners = Vec::new();
+        for (address, is_ours, child) in children {
+            let output = child.wait_with_output().expect("a child");
+            let said = text_of(&output.stdout);
+            let has_won = if is_ours {
+                output.status.code() == Some(0) && said.contains("\"applied\": 1")
+            } else {
+                said.starts_with("SUCCESS")
+            };
+            if has_won {
+                winners.push((address, is_ours));
+            }
+        }
+        assert_eq!(winners.len(), 1, "round {round}: {winners:?}");
+        let keys = site.etcd.keys();
+        let there = coredns::answer(&keys, &zone, &format!("a.{zone}"), "A");
+        assert_eq!(there, BTreeSet::from([format!("A 300 {}", winners[0].0)]), "round {round}");
+        if winners[0].1 { ours += 1 } else { foreign += 1 }
+    }
+    eprintln!("{rounds} rounds: {ours} won by runs, {foreign} by other editors");
+    assert!(rounds < 10 || ours > 0 && foreign > 0, "both win now and then: {ours}, {foreign}");
+}
+
+/// What happens to a request on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HttpFault {
+    /// The run is killed before it arrives.
+    KilledBefore,
+    /// The run is killed when it was served.
+    KilledAfter,
+    /// It does not arrive.
+    Lost,
+    /// It is served, and its answer does not arrive.
+    AnswerLost,
+    /// It arrives twice.
+    Doubled,
+    /// It arrives after the connection was closed.
+    Late,
+}
+
+/// All of them.
+const FAULTS: [HttpFault; 6] = [
+    HttpFault::KilledBefore,
+    HttpFault::KilledAfter,
+    HttpFault::Lost,
+    HttpFault::AnswerLost,
+    HttpFault::Doubled,
+    HttpFault::Late,
+];
+
+/// A way to an etcd on which something happens to one request.
+struct Way {
+    /// Where it begins.
+    port: u16,
+    /// How many requests came.
+    count: Arc<AtomicUsize>,
+    /// The process that is killed; 0 while it is not known.
+    process: Arc<AtomicUsize>,
+}
+
+impl Way {
+    /// A way to a port on which this happens to request number `at`, from 1.
+    fn new(to: u16, fault: HttpFault, at: usize) -> Way {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        let (count, process) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (counted, killed) = (Arc::clone(&count), Arc::clone(&process));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, counted, killed) =
+                    (stream.expect("a connection"), Arc::clone(&counted), Arc::clone(&killed));
+                thread::spawn(move || carry(stream, to, (fault, at), &counted, &killed));
+            }
+        });
+        Way { port, count, process }
+    }
+}
+
+/// Carries the requests of a connection.
+fn carry(mut stream: TcpStream, to: u16, (fault, at): (HttpFault, usize), count: &AtomicUsize, process: &AtomicUsize) {
+    while let Some(request) = read_message(&mut stream) {
+        let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+        let serve = || {
+            let mut onward = TcpStream::connect(("127.0.0.1", to)).expect("etcd runs");
+            onward.write_all(&request).expect("etcd reads");
+            read_message(&mut onward).expect("etcd answers")
+        };
+        let kill = || {
+            while process.load(Ordering::SeqCst) == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let process = process.load(Ordering::SeqCst).to_string();
+            let _ = Command::new("kill").args(["-9", &process]).status();
+        };
+        if number != at {
+            let answer = serve();
+            let _ = stream.write_all(&answer);
+            continue;
+        }
+        match fault {
+            HttpFault::KilledBefore => return kill(),
+            HttpFault::KilledAfter => {
+                serve();
+                return kill();
+            }
+            HttpFault::Lost => return,
+            HttpFault::AnswerLost => {
+                serve();
+                return;
+            }
+            HttpFault::Doubled => {
+                let answer = serve();
+                serve();
+                let _ = stream.write_all(&answer);
+            }
+            HttpFault::Late => {
+                drop(stream);
+                thread::sleep(Duration::from_millis(100));
+                serve();
+                return;
+            }
+        }
+    }
+}
+
+/// Reads a message of HTTP with its content; none where the connection ends.
+fn read_message(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let (mut message, mut octet) = (Vec::new(), [0]);
+    while !message.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut octet).ok()? == 0 {
+            return None;
+        }
+        message.push(octet[0]);
+    }
+    let head = String::from_utf8_lossy(&message).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+    match length {
+        Some(length) => {
+            let mut content = vec![0; length];
+            stream.read_exact(&mut content).ok()?;
+            message.extend(content);
+        }
+        // etcd answers in chunks where the content is long.
+        None if head.contains("transfer-encoding: chunked") => {
+            while !message.ends_with(b"\r\n0\r\n\r\n") {
+                stream.read_exact(&mut octet).ok()?;
+                message.push(octet[0]);
+            }
+        }
+        None => {}
+    }
+    Some(message)
+}
+
+/// Every request of an apply meets every fault: what is not made at once is made by `resume` or by the next plan, and nothing twice.
+#[test]
+fn an_apply_whose_requests_meet_faults_is_completed() {
+    let Some(site) = Site::start(2) else { return };
+    let (mut dice, mut begun, mut completed) = (Dice(11), 0, 0);
+    for fault in FAULTS {
+        for at in 1.. {
+            let wanted: BTreeMap<String, Rrsets> =
+                site.zones.iter().map(|zone| (format!("{zone}."), random_rrsets(zone, &mut dice))).collect();
+            wanted.iter().for_each(|(zone, stated)| site.state(zone.trim_end_matches('.'), stated));
+            let plan = plan_in(site.path(), &[]);
+            let way = Way::new(site.etcd.port, fault, at);
+            let through = format!("type = \"etcd\"\nendpoints = \"http://127.0.0.1:{}\"\ntimeout = \"5s\"\n", way.port);
+            site.configure(&through);
+            let mut command = apply_command(site.path(), &plan.file, &[]);
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+            way.process.store(child.id() as usize, Ordering::SeqCst);
+            let applied = Applied::new(child.wait_with_output().expect("a child"));
+            let count = way.count.load(Ordering::SeqCst);
+            // What is late may still come.
+            thread::sleep(Duration::from_millis(if fault == HttpFault::Late { 200 } else { 0 }));
+            site.configure(&site.etcd.target());
+            let is_killed = applied.exit.is_none();
+            if is_killed || applied.exit != Some(0) {
+                let resumed = resume_in(site.path());
+                if resumed.exit == Some(0) && resumed.document["hosts"].as_array().is_some_and(|own| !own.is_empty()) {
+                    begun += 1;
+                    let faults = site.faults(&wanted);
+                    assert!(faults.is_empty(), "{fault:?} at {at}: {}\n{}", faults.join("\n"), resumed.said());
+                }
+            } else {
+                completed += 1;
+                let faults = site.faults(&wanted);
+                assert!(faults.is_empty(), "{fault:?} at {at}: {}\n{}", faults.join("\n"), applied.said());
+            }
+            site.apply_all();
+            let faults = site.faults(&wanted);
+            assert!(faults.is_empty(), "{fault:?} at {at}: {}", faults.join("\n"));
+            if count < at {
+                break;
+            }
+        }
+    }
+    assert!(begun > 3 && completed > 3, "{begun} were resumed, and {completed} ended by themselves");
+}
+
+#[test]
+fn an_apply_is_undone_to_the_last_key() {
+    let Some(site) = Site::start(3) else { return };
+    let mut dice = Dice(5);
+    let mut state = |site: &Site| {
+        site.zones.iter().for_each(|zone| site.state(zone, &random_rrsets(zone, &mut dice)));
+        site.apply_all();
+        site.etcd.keys()
+    };
+    let before = state(&site);
+    assert_ne!(state(&site), before);
+    let undone = quiet_in(site.path()).args(["undo", "2", "--yes"]).output().expect("it runs");
+    assert_eq!(undone.status.code(), Some(0), "{}{}", text_of(&undone.stdout), text_of(&undone.stderr));
+    assert_eq!(site.etcd.keys(), before);
+}
+
+#[test]
+fn keys_of_others_are_kept_and_block_who_needs_their_names() {
+    let Some(site) = Site::start(1) else { return };
+    let zone = site.zones[0].clone();
+    let path = |rest: &str| format!("/skydns/example/z0/{rest}");
+    let ours = json!({"host": "192.0.2.9", "ttl": 60, "targetstrip": 1, "text": "\"heritage=external-dns,external-dns/owner=x\""});
+    site.etcd.put(&path("plain/0a0b0c0d"), &ours);
+    site.etcd.put(&path("theirs/0a0b0c0d"), &json!({"host": "192.0.2.9", "ttl": 60, "targetstrip": 1, "owner": "x"}));
+    site.etcd.put(
+        &path("mail/0a0b0c0d"),
+        &json!({"host": "mx.example.org", "mail": true, "priority": 10, "targetstrip": 1}),
+    );
+    site.etcd.put(&path("upper/lower/0a0b0c0d"), &json!({"host": "192.0.2.9", "targetstrip": 1}));
+    let stated: Rrsets = ["plain", "theirs", "mail", "upper"]
+        .into_iter()
+        .flat_map(|label| one(&zone, label, 300, "192.0.2.1"))
+        .collect();
+    site.state(&zone, &stated);
+    let plan = plan_in(site.path(), &[]);
+    let blocked = plan.document["blocked"].as_array().expect("a list");
+    let found: BTreeMap<&str, (&str, &str)> = blocked
+        .iter()
+        .map(|own| {
+            (
+                own["subject"].as_str().expect("text"),
+                (own["code"].as_str().expect("text"), own["message"].as_str().expect("text")),
+            )
+        })
+        .collect();
+    let of = |label: &str| found.get(format!("record:static/{label}.z0.example.").as_str()).copied();
+    assert_eq!(of("plain"), None, "{found:?}");
+    assert!(
+        of("theirs").is_some_and(|(code, message)| code == "opaque" && message.contains("the owner `x`")),
+        "{found:?}"
+    );
+    assert!(of("mail").is_some_and(|(code, message)| code == "opaque" && message.contains("MX")), "{found:?}");
+    assert!(
+        of("upper").is_some_and(|(code, message)| code == "post-state" && message.contains("above other names")),
+        "{found:?}"
+    );
+    let applied = apply_in(site.path(), &plan.file, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    let keys = site.etcd.keys();
+    for kept in ["theirs/0a0b0c0d", "mail/0a0b0c0d", "upper/lower/0a0b0c0d"] {
+        assert!(keys.contains_key(&path(kept)), "{keys:?}");
+    }
+    assert_eq!(
+        coredns::answer(&keys, &zone, &format!("plain.{zone}"), "A"),
+        BTreeSet::from(["A 300 192.0.2.1".to_owned()])
+    );
+
+    // The owner of the target is that of the keys: now they are ours.
+    site.configure(&format!("{}owner = \"x\"\n", site.etcd.target()));
+    site.state(&zone, &one(&zone, "theirs", 300, "192.0.2.1"));
+    site.apply_all();
+    let keys = site.etcd.keys();
+    let (_, value) = keys.iter().find(|(key, _)| key.starts_with(&path("theirs/"))).expect("it is there");
+    assert!(value.contains("192.0.2.1") && value.contains("\"owner\":\"x\""), "{value}");
+}
+
+#[test]
+fn a_name_below_another_is_blocked_before_coredns_mixes_them() {
+    let Some(site) = Site::start(1) else { return };
+    let zone = site.zones[0].clone();
+    let both: Rrsets =
+        [one(&zone, "a", 300, "192.0.2.1"), one(&zone, "x.a", 300, "192.0.2.2")].into_iter().flatten().collect();
+    site.state(&zone, &both);
+    let plan = plan_in(site.path(), &[]);
+    let blocked = plan.document["blocked"].to_string();
+    assert!(blocked.contains("post-state") && blocked.contains("whose target answers with both"), "{blocked}");
+    let applied = apply_in(site.path(), &plan.file, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    let keys = site.etcd.keys();
+    assert_eq!(
+        coredns::answer(&keys, &zone, &format!("a.{zone}"), "A"),
+        BTreeSet::from(["A 300 192.0.2.1".to_owned()])
+    );
+}
+
+/// One plan for a BIND and an etcd: both follow.
+#[test]
+fn a_pool_of_bind_and_etcd_follows_one_plan() {
+    let Some(site) = Site::start(1) else { return };
+    let zone = site.zones[0].clone();
+    let key = Key::new("zonewright");
+    let text =
+        "$TTL 60\n@ SOA ns.example.org. h.example.org. 1 7200 900 1209600 300\n@ NS ns.example.org.\n".to_owned();
+    let config = ServerConfig { keys: vec![key.clone()], zones: vec![(zone.clone(), text)], ..ServerConfig::default() };
+    let Some(bind) = Server::start(Kind::Bind, &config) else { return };
+    key.write_secret(site.path());
+    let targets = format!(
+        "name = \"bind\"\n{}{}[[pool.main.target]]\nname = \"coredns\"\n{}",
+        bind.target(),
+        key.setting(),
+        site.etcd.target()
+    );
+    site.configure(&targets);
+    let mut dice = Dice(3);
+    for _ in 0..3 {
+        let stated = random_rrsets(&zone, &mut dice);
+        site.state(&zone, &stated);
+        site.apply_all();
+        let faults = site.faults(&[(format!("{zone}."), stated.clone())].into());
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        let read = transfer(&bind.address(), Some(&key), &zone).expect("BIND answers");
+        let is_ours =
+            |line: &String| !line.contains(" SOA ") && !line.contains(" NS ") && !line.starts_with("_zonewright.");
+        let held = lines(&read).into_iter().filter(is_ours).count();
+        assert_eq!(held, stated.values().map(|(_, values)| values.len()).sum::<usize>());
+        assert!(plan_in(site.path(), &[]).changes().is_empty());
+    }
+}
+
+#[test]
+fn doctor_looks_at_an_etcd_and_says_what_is_wrong() {
+    let Some(site) = Site::start(1) else { return };
+    let doctor = || {
+        let output = quiet_in(site.path()).args(["doctor"]).output().expect("it runs");
+        let said = text_of(&output.stdout) + &text_of(&output.stderr);
+        (output.status.code(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    site.state(&site.zones[0], &one(&site.zones[0], "a", 300, "192.0.2.1"));
+    site.apply_all();
+    let (exit, said) = doctor();
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(said.contains("takes updates") && said.contains("takes connections"), "{said}");
+    site.configure("type = \"etcd\"\nendpoints = \"http://127.0.0.1:9\"\n");
+    let (exit, said) = doctor();
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(said.contains("check that etcd runs"), "{said}");
+    site.configure(&format!("{}prefix = \"elsewhere\"\n", site.etcd.target()));
+    let (_, said) = doctor();
+    assert!(said.contains("the target has no such zone now"), "{said}");
+}
+
+/// Hosts with their PTR, in a forward and a reverse zone that are made.
+#[test]
+fn a_fleet_of_hosts_is_published_in_etcd() {
+    let Some(etcd) = Etcd::start() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let fleet = PlantedFleet::without_blocked(40, 1);
+    fleet.write(folder.path(), &format!("[[pool.main.target]]\n{}", etcd.target()));
+    let apex = "create = true\n[zone.apex]\nns = [\"ns1.example.org\"]\nmname = \"ns1.example.org\"\nrname = \"h@example.org\"\n";
+    for zone in ["name = \"example.net\"\n", "network = \"2a02:6b8::/48\"\n"] {
+        let rest = "pool = \"main\"\npermission = \"full\"\n";
+        edit(folder.path(), &format!("{zone}{rest}"), &format!("{zone}{rest}{apex}"));
+    }
+    apply_in(folder.path(), &plan_in(folder.path(), &[]).file, &[]).assert_all(0, "applied");
+    let keys = etcd.keys();
+    for host in fleet.published() {
+        let (name, address) = (planted::name(host), planted::acceptable(host)[0]);
+        let forward = coredns::answer(&keys, "example.net", name.trim_end_matches('.'), "AAAA");
+        assert_eq!(forward, BTreeSet::from([format!("AAAA 600 {address}")]));
+        let reverse = planted::reverse(address);
+        let pointer = coredns::answer(&keys, "0.0.0.0.8.b.6.0.2.0.a.2.ip6.arpa", reverse.trim_end_matches('.'), "PTR");
+        assert_eq!(pointer, BTreeSet::from([format!("PTR 600 {name}")]));
+    }
+    assert_eq!(keys.len(), 80);
+    assert!(plan_in(folder.path(), &[]).changes().is_empty());
+}
