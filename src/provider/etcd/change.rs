@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::json::{Comparison, Operation, Transaction};
 use super::keys::{NamedKey, ZoneKeys, is_reverse};
-use super::layout::{KeyRange, EtcdLayout};
+use super::layout::{EtcdLayout, KeyRange};
 use super::service::{EtcdService, ServiceRecord};
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
 use crate::target::{RrsetEdit, Update, UpdateLimits, marker_key};
@@ -89,7 +89,8 @@ pub fn transaction(
         }
         let name = edit.key.owner.as_name();
         let path = layout.path(name);
-        let path = path.ok_or_else(|| impossible(format!("`{name}` has a label that CoreDNS reads as something else")))?;
+        let path =
+            path.ok_or_else(|| impossible(format!("`{name}` has a label that CoreDNS reads as something else")))?;
         let found = seen.get(&name.to_name()).ok_or_else(|| ChangeFault::Differs(format!("`{name}` was not read")))?;
         let site = EditSite { edit, path: &path, found, owner };
         site.add_to(&mut made.transaction)?;
@@ -109,7 +110,8 @@ fn impossible(why: String) -> ChangeFault {
 fn marker(layout: &EtcdLayout, kind: &ChangeKind, transaction: &mut Transaction) -> Result<(), ChangeFault> {
     let key = layout.marker();
     let text = |rrset: &Rrset| {
-        let strings = rrset.rdata().first().map(|rdata| rdata.as_rdata(Rtype::TXT).strings().collect::<Vec<_>>().concat());
+        let strings =
+            rrset.rdata().first().map(|rdata| rdata.as_rdata(Rtype::TXT).strings().collect::<Vec<_>>().concat());
         String::from_utf8(strings.unwrap_or_default()).map_err(|_| impossible("a marker that is no text".to_owned()))
     };
     transaction.comparisons.push(match kind.before() {
@@ -190,7 +192,9 @@ impl EditSite<'_> {
         let is_pointer = rtype == Rtype::PTR;
         if let Some(after) = after {
             if after.ttl().as_secs() == 0 {
-                return Err(impossible(format!("{rtype} of `{name}` would have a TTL of 0, which CoreDNS reads as 300")));
+                return Err(impossible(format!(
+                    "{rtype} of `{name}` would have a TTL of 0, which CoreDNS reads as 300"
+                )));
             }
             if is_pointer && (after.rdata().len() > 1 || !is_reverse(name)) {
                 let why = "CoreDNS has one PTR at a reverse name, and none elsewhere";
@@ -218,7 +222,8 @@ impl EditSite<'_> {
         for rdata in comes {
             let ttl = after.map_or(self.edit.kind.before().map(Rrset::ttl), |after| Some(after.ttl()));
             let service = ttl.and_then(|ttl| EtcdService::of(rtype, rdata, ttl, self.owner));
-            let service = service.ok_or_else(|| impossible(format!("no key says {rtype} of `{name}`: `{}`", rdata.as_rdata(rtype))))?;
+            let service = service
+                .ok_or_else(|| impossible(format!("no key says {rtype} of `{name}`: `{}`", rdata.as_rdata(rtype))))?;
             let key = if is_pointer { self.path.to_owned() } else { free_key(self.path, (rtype, rdata), &taken) };
             transaction.operations.push(Operation::Put(key, service.to_json()));
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::json::{self, RangeRead, EtcdRefusal, Transaction, TransactionDone};
+use super::json::{self, EtcdRefusal, RangeRead, Transaction, TransactionDone};
 use super::keys::EtcdKey;
 use super::layout::KeyRange;
 use super::settings::EtcdSettings;
@@ -123,7 +123,8 @@ impl EtcdClient {
         let (mut keys, mut octets, mut revision, mut from) = (Vec::new(), 0, at, range.from.clone());
         loop {
             let page = KeyRange { from, to: range.to.clone() };
-            let answer = self.ask_any("/v3/kv/range", &json::range(&page, revision, PAGE), most.1.saturating_sub(octets))?;
+            let answer =
+                self.ask_any("/v3/kv/range", &json::range(&page, revision, PAGE), most.1.saturating_sub(octets))?;
             octets += answer.content.len() as u64;
             let RangeRead { keys: more, revision: now, has_more } =
                 json::read_range(&answer.content).map_err(EtcdFault::unusable)?;
@@ -222,8 +223,13 @@ impl EtcdClient {
         if token.is_none() {
             let url = format!("{}/v3/auth/authenticate", self.url_of(member));
             let json = json!({"name": user, "password": password}).to_string();
-            let question =
-                HttpQuestion { method: HttpMethod::Post, url: &url, credential: None, json: Some(&json), max: MAX_ANSWER };
+            let question = HttpQuestion {
+                method: HttpMethod::Post,
+                url: &url,
+                credential: None,
+                json: Some(&json),
+                max: MAX_ANSWER,
+            };
             let answer = member.ask(&question).map_err(unanswered)?;
             if answer.status != 200 {
                 let fault = refused(&answer);
@@ -236,13 +242,16 @@ impl EtcdClient {
 }
 
 /// What to do about a log-in that fails.
-const LOG_IN: &str = "compare `user` and `password` of the target with `etcdctl user list`; if authentication is off, leave both out";
+const LOG_IN: &str =
+    "compare `user` and `password` of the target with `etcdctl user list`; if authentication is off, leave both out";
 
 /// That there is no answer.
 fn unanswered(HttpFailure { kind, message }: HttpFailure) -> EtcdFault {
     let (code, hint) = match kind {
         HttpFailureKind::Unreachable => ("connect-failed", "check that etcd runs, and that `endpoints` are right"),
-        HttpFailureKind::Late => ("timeout", "check that most members of the etcd run; if it is always so, raise `timeout`"),
+        HttpFailureKind::Late => {
+            ("timeout", "check that most members of the etcd run; if it is always so, raise `timeout`")
+        }
         HttpFailureKind::TooLong => ("read-limit", "if the zone is that large, raise `max_size` of the target"),
     };
     EtcdFault { code, message, hint, is_refusal: false }
@@ -264,4 +273,3 @@ fn refused(answer: &HttpAnswer) -> EtcdFault {
         _ => EtcdFault { code: "api-failed", message, hint: "look at the logs of etcd", is_refusal },
     }
 }
-

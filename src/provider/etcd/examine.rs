@@ -8,9 +8,7 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
-use crate::provider::examine::{
-    Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures,
-};
+use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 
 /// Looks at the etcd of a target, and at these zones there.
 pub fn examine(node: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {

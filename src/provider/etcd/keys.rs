@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::EtcdLayout;
 use super::service::{EtcdService, ServiceRecord};
-use crate::dns::{ContentsError, Name, NameRef, Rdata, Rrset, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName, reverse};
+use crate::dns::{
+    ContentsError, Name, NameRef, Rdata, Rrset, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName, reverse,
+};
 use crate::target::{Marker, OpaqueRecords, marker_key};
 
 /// A key of etcd.
@@ -91,8 +93,11 @@ impl ZoneKeys {
                 builder.push(key.as_name(), Rtype::TXT, rrset.ttl(), rdata.as_octets())?;
             }
         }
-        let mut opaque: Vec<OpaqueRecords> =
-            self.strange.iter().map(|what| OpaqueRecords { owner: zone.as_name().to_name(), what: what.clone() }).collect();
+        let mut opaque: Vec<OpaqueRecords> = self
+            .strange
+            .iter()
+            .map(|what| OpaqueRecords { owner: zone.as_name().to_name(), what: what.clone() })
+            .collect();
         let shadows = self.shadows(zone);
         for (owner, keys) in self.by_owner() {
             opaque.extend(opaque_at(&owner, &keys, &shadows));
@@ -150,7 +155,6 @@ impl ZoneKeys {
 
 /// How long CoreDNS lets caches keep that there is nothing, in seconds.
 const NEGATIVE_TTL: u32 = 30;
-
 
 /// A key with its name and its record; the key itself where it is of no name.
 fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKey, String> {

@@ -147,7 +147,9 @@ mod tests {
     #[test]
     fn what_coredns_would_read_otherwise_has_no_key() {
         let layout = layout("example.net");
-        for text in ["*.example.net", "any.example.net", "a.any.example.net", r"a\047b.example.net", r"a\.b.example.net"] {
+        for text in
+            ["*.example.net", "any.example.net", "a.any.example.net", r"a\047b.example.net", r"a\.b.example.net"]
+        {
             assert_eq!(layout.path(name(text).as_name()), None, "{text}");
         }
         for text in ["apex.dns.example.net", "ns.dns.example.net", "dns.example.net"] {

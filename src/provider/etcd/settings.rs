@@ -48,7 +48,8 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<EtcdSettin
     };
     let user = read_user(&mut reader);
     let ca_file = reader.text("ca_file").map(str::to_owned);
-    let (cert_file, key_file) = (reader.text("cert_file").map(str::to_owned), reader.text("key_file").map(str::to_owned));
+    let (cert_file, key_file) =
+        (reader.text("cert_file").map(str::to_owned), reader.text("key_file").map(str::to_owned));
     if cert_file.is_some() != key_file.is_some() {
         reader.error(reader.node(), "missing-key", "`cert_file` and `key_file` are given together");
     }
@@ -75,7 +76,8 @@ fn read_endpoints(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<V
         let url = node.as_text().and_then(plain_url);
         if url.is_none() {
             let error = reader.source().error("bad-value", node.origin, node.width, "this is not the URL of an etcd");
-            reader.push(error.hint("write `https://` or `http://`, a host and a port, such as `http://127.0.0.1:2379`"));
+            reader
+                .push(error.hint("write `https://` or `http://`, a host and a port, such as `http://127.0.0.1:2379`"));
         }
         url
     };
@@ -101,7 +103,8 @@ fn plain_url(text: &str) -> Option<String> {
 fn read_prefix(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
     let text = node.as_text().map(|text| text.trim_matches('/'));
     let is_right = |text: &&str| {
-        !text.is_empty() && text.split('/').all(|part| !part.is_empty() && part.bytes().all(|octet| octet.is_ascii_graphic()))
+        !text.is_empty()
+            && text.split('/').all(|part| !part.is_empty() && part.bytes().all(|octet| octet.is_ascii_graphic()))
     };
     let Some(text) = text.filter(is_right) else {
         reader.error(node, "bad-value", "`prefix` is a path such as `/skydns/`");

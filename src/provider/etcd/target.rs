@@ -35,7 +35,8 @@ impl EtcdReader {
     /// Errors: the zone has a label of which CoreDNS makes something else.
     pub fn layout(&self, zone: &ZoneName) -> Result<EtcdLayout, Problem> {
         EtcdLayout::new(&self.settings.prefix, zone).ok_or_else(|| {
-            let message = "the zone has a label that CoreDNS reads as something else, such as `any`, or one with a slash";
+            let message =
+                "the zone has a label that CoreDNS reads as something else, such as `any`, or one with a slash";
             Problem::new(self.place(zone), "zone-not-served", message).hint("give the zone to a pool of another type")
         })
     }
@@ -61,9 +62,9 @@ impl EtcdReader {
         }
         keys.extend(own.keys);
         let keys = ZoneKeys::read(&layout, keys, revision, self.settings.owner.as_deref());
-        let (contents, opaque) = keys.contents(zone).map_err(|error| {
-            self.problem(zone, EtcdFault::unusable(format!("its keys make no zone: {error}")))
-        })?;
+        let (contents, opaque) = keys
+            .contents(zone)
+            .map_err(|error| self.problem(zone, EtcdFault::unusable(format!("its keys make no zone: {error}"))))?;
         Ok(EtcdZone { keys, contents, opaque, octets: octets + own.octets })
     }
 

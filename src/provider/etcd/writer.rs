@@ -13,8 +13,8 @@ use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
 use crate::target::{
-    Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
-    ZoneApex, answers, transfer_is_cheaper,
+    Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
+    WriteTarget, ZoneApex, answers, transfer_is_cheaper,
 };
 
 /// How many names one transaction reads: two ranges each, and those of zonewright.
@@ -113,7 +113,11 @@ impl EtcdWriter {
             self.forget(update.zone, &names);
             match written {
                 Ok(done) if done.is_made => return UpdateReply::Done,
-                Ok(_) => last = UpdateReply::Prerequisite("the marker or keys of it have changed since they were read".to_owned()),
+                Ok(_) => {
+                    last = UpdateReply::Prerequisite(
+                        "the marker or keys of it have changed since they were read".to_owned(),
+                    )
+                }
                 Err(fault) if fault.is_refusal => return UpdateReply::Refused(problem(fault)),
                 Err(fault) => return UpdateReply::Unknown(problem(fault)),
             }

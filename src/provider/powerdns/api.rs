@@ -195,7 +195,9 @@ impl PowerDnsApi {
                 "api-denied",
                 "compare `api_key` of the target with `api-key` of pdns.conf, and look at `webserver-allow-from` there",
             ),
-            _ => ("api-failed", "look at the log of the server; `url` must lead to the API of an authoritative PowerDNS"),
+            _ => {
+                ("api-failed", "look at the log of the server; `url` must lead to the API of an authoritative PowerDNS")
+            }
         };
         Problem::new(self.place(zone), code, message).hint(hint)
     }
@@ -243,7 +245,8 @@ fn said(content: &[u8]) -> Option<String> {
         Ok(ApiRefusal { error }) => error,
         Err(_) => String::from_utf8_lossy(content).into_owned(),
     };
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
     let line: String = words.join(" ").chars().take(MAX_SHOWN).collect();
     (!line.is_empty()).then_some(line)
 }

@@ -92,9 +92,9 @@ pub fn read_zone(
             if count > most {
                 return Err(DocumentFault::TooMany);
             }
-            let rdata = plain.filter(|_| !disabled).and_then(|(rtype, ttl)| {
-                Some((rtype, ttl, Rdata::read(rtype, content, NameRef::ROOT).ok()?))
-            });
+            let rdata = plain
+                .filter(|_| !disabled)
+                .and_then(|(rtype, ttl)| Some((rtype, ttl, Rdata::read(rtype, content, NameRef::ROOT).ok()?)));
             match rdata {
                 Some((rtype, ttl, rdata)) => {
                     let served = document.edited_serial.filter(|_| rtype == Rtype::SOA);
@@ -194,7 +194,8 @@ mod tests {
         assert!(words(&ZONE[..ZONE.len() / 2]).starts_with("its zone cannot be read: EOF"));
         assert!(words("{}").contains("missing field `rrsets`"));
         assert_eq!(words(r#"{"rrsets": []}"#), "its zone cannot be used: no SOA at the apex");
-        let outside = r#"{"rrsets": [{"name": "a.example.org.", "type": "A", "ttl": 1, "records": [{"content": "192.0.2.1"}]}]}"#;
+        let outside =
+            r#"{"rrsets": [{"name": "a.example.org.", "type": "A", "ttl": 1, "records": [{"content": "192.0.2.1"}]}]}"#;
         assert!(words(outside).starts_with("its A record at `a.example.org.` cannot be kept"), "{}", words(outside));
         assert_eq!(read_zone(&apex(), ZONE.as_bytes(), 9).unwrap_err(), DocumentFault::TooMany);
     }

@@ -7,8 +7,8 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
-use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 use crate::provider::dns_server::examine::examine_key;
+use crate::provider::examine::{Capabilities, PlaceExamined, ServerClock, TargetExamined, ZoneExamined, ZoneMeasures};
 
 /// Looks at the API of a target, and at these zones there.
 pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
