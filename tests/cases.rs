@@ -76,10 +76,13 @@ const NO_CODES: &[&str] = &[
     "net-layout",
     "temporary-unreachable",
     "upsert-only",
+    "x-api-key",
 ];
 
 /// The codes that no case shows, each with the reason. All of them have tests next to the code, or in `tests/servers`.
 const UNSHOWN: &[(&str, &str)] = &[
+    ("api-denied", NEEDS_A_SERVER),
+    ("api-failed", NEEDS_A_SERVER),
     ("bad-message", NEEDS_A_SERVER),
     ("changed-while-read", "it needs a writer at the same moment"),
     ("file-not-synced", NEEDS_A_FAULT),

@@ -89,8 +89,11 @@ impl ZoneStructure {
     }
 
     /// Takes what the zone holds that no RRset says.
-    pub fn note_opaque(&mut self, opaque: Vec<OpaqueRecords>) {
+    pub fn note_opaque(&mut self, apex: NameRef<'_>, opaque: Vec<OpaqueRecords>) {
         for OpaqueRecords { owner, what } in opaque {
+            if self.is_flat {
+                self.above.extend(between(apex, owner.as_name()));
+            }
             self.opaque.entry(owner).or_default().0.push(what);
         }
     }

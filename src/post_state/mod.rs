@@ -180,7 +180,8 @@ impl<'a> PostCheck<'a> {
         if !live.is_flat() || reverse::address_of(owner).is_some() {
             return None;
         }
-        let above = between(live.name().as_name(), owner).find(|name| self.after.has_data(zone, name.as_name()));
+        let above = between(live.name().as_name(), owner)
+            .find(|name| self.after.has_data(zone, name.as_name()) || live.opaque_at(name.as_name()).is_some());
         let is_mixed = above.is_some() || live.has_below(owner);
         is_mixed.then_some(ZoneFaultKind::Mixed(rtype, above))
     }

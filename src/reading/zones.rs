@@ -297,7 +297,7 @@ fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
 fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
     let mut structure = ZoneStructure::of(read.is_flat);
     let apex = read.contents.apex().as_name();
-    structure.note_opaque(read.opaque);
+    structure.note_opaque(apex, read.opaque);
     let seen = ContentsSeen::with_each(&read.contents, |rrset| structure.note(apex, rrset));
     let live = LiveZone::made_of(read.contents, structure);
     let live = match knowledge {

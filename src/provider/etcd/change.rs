@@ -24,8 +24,8 @@ pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST, octets: REQUEST };
 pub fn octets(edit: RrsetEdit<'_>) -> usize {
     let records = |side: Option<&Rrset>| side.map_or(0, |rrset| rrset.rdata().len());
     let (before, after) = (records(edit.kind.before()), records(edit.kind.after()));
-    // Each key that was there is compared, and the range; keys go and come.
-    let count = (before + 1).max(before + after);
+    // Each key that was there is compared, and the range with the path; keys go and come.
+    let count = (before + 2).max(before + after);
     let text = |rrset: &Rrset| rrset.rdata().iter().map(|rdata| rdata.as_octets().len()).sum::<usize>();
     let text = edit.kind.after().map_or(0, text);
     // Base64 in JSON, and the key.
@@ -82,6 +82,7 @@ pub fn transaction(
     owner: Option<&str>,
 ) -> Result<PlannedTransaction, ChangeFault> {
     let mut made = PlannedTransaction { transaction: Transaction::default(), names: BTreeSet::new() };
+    let mut ranges: BTreeSet<String> = BTreeSet::new();
     for edit in &update.edits {
         if is_of_marker(update.zone, edit) {
             marker(layout, edit.kind, &mut made.transaction)?;
@@ -92,10 +93,19 @@ pub fn transaction(
         let path =
             path.ok_or_else(|| impossible(format!("`{name}` has a label that CoreDNS reads as something else")))?;
         let found = seen.get(&name.to_name()).ok_or_else(|| ChangeFault::Differs(format!("`{name}` was not read")))?;
-        let site = EditSite { edit, path: &path, found, owner };
+        let deletes = |rtype: Rtype| {
+            let is_it = |other: &RrsetEdit<'_>| other.key.owner == edit.key.owner && other.key.rtype == rtype;
+            update.edits.iter().any(|other| is_it(other) && other.kind.after().is_none())
+        };
+        let site = EditSite { edit, path: &path, found, owner, deletes: &deletes };
         site.add_to(&mut made.transaction)?;
-        if made.names.insert(name.to_name()) && !is_reverse(name) {
+        made.names.insert(name.to_name());
+        // Of a PTR CoreDNS reads the one key, which is compared by itself.
+        if edit.key.rtype != Rtype::PTR && ranges.insert(path.clone()) {
             made.transaction.comparisons.push(Comparison::NoneSince(KeyRange::below(&path), found.revision));
+            if !is_reverse(name) {
+                made.transaction.comparisons.push(Comparison::Unchanged(path, 0));
+            }
         }
     }
     Ok(made)
@@ -135,6 +145,8 @@ struct EditSite<'a> {
     found: &'a SeenName,
     /// What new keys say of whose they are.
     owner: Option<&'a str>,
+    /// Whether the update deletes the RRset of a type at the name.
+    deletes: &'a dyn Fn(Rtype) -> bool,
 }
 
 impl EditSite<'_> {
@@ -156,13 +168,19 @@ impl EditSite<'_> {
             .filter_map(|key| Some((*key, key.record.as_ref().ok()?)))
             .filter(|(_, record)| record.rtype == rtype)
             .collect();
+        let stays = |other: &ServiceRecord| other.rtype != rtype && !(self.deletes)(other.rtype);
+        let mut others = own.iter().filter_map(|key| key.record.as_ref().ok()).filter(|other| stays(other));
+        let clashes = |other: &ServiceRecord| rtype == Rtype::CNAME || other.rtype == Rtype::CNAME;
+        if edit.kind.after().is_some() && others.any(clashes) {
+            return Err(ChangeFault::Differs(format!("`{name}` would have a CNAME and other data")));
+        }
         if !self.is_before(&of_type) {
             return Err(ChangeFault::Differs(format!("{rtype} of `{name}` is not what the plan says")));
         }
         for (key, _) in &of_type {
             transaction.comparisons.push(Comparison::Unchanged(key.key.key.clone(), key.key.mod_revision));
         }
-        if of_type.is_empty() && is_reverse(name) {
+        if of_type.is_empty() && rtype == Rtype::PTR {
             transaction.comparisons.push(Comparison::Unchanged((*path).to_owned(), 0));
         }
         self.write(&of_type, transaction)

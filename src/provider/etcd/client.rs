@@ -172,7 +172,7 @@ impl EtcdClient {
         let mut first = None;
         for _ in &self.members {
             match self.ask(path, request, max) {
-                Err(fault) if matches!(fault.code, "connect-failed" | "timeout") => {
+                Err(fault) if !fault.is_refusal => {
                     first.get_or_insert(fault);
                 }
                 answered => return answered,
@@ -198,6 +198,10 @@ impl EtcdClient {
                 let _ = self.current.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed);
             }
         })?;
+        if answer.status >= 500 {
+            // This member may be cut off from the others.
+            let _ = self.current.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed);
+        }
         if answer.status == 200 { Ok(answer) } else { Err(refused(&answer)) }
     }
 
@@ -233,7 +237,9 @@ impl EtcdClient {
             let answer = member.ask(&question).map_err(unanswered)?;
             if answer.status != 200 {
                 let fault = refused(&answer);
-                return Err(EtcdFault { code: "api-denied", is_refusal: true, hint: LOG_IN, ..fault });
+                let is_denial = matches!(answer.status, 400 | 401 | 403 | 412);
+                let denied = EtcdFault { code: "api-denied", is_refusal: true, hint: LOG_IN, ..fault.clone() };
+                return Err(if is_denial { denied } else { fault });
             }
             *token = Some(json::read_token(&answer.content).map_err(EtcdFault::unusable)?);
         }

@@ -63,7 +63,7 @@ impl ZoneKeys {
                 all.marker = Some(key);
             } else if key.key == made {
                 all.is_made = true;
-            } else {
+            } else if !layout.is_own(&key.key) {
                 match named(layout, key, owner) {
                     Ok(named) => all.named.push(named),
                     Err(key) => all.strange.push(format!("the key `{key}`, which is of no name")),
@@ -165,6 +165,8 @@ fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKe
     let record = match &service {
         _ if key.has_lease => Err("a key with a lease".to_owned()),
         None => Err("a key whose value CoreDNS cannot read".to_owned()),
+        // CoreDNS reads it only while there is no key below the path.
+        Some(_) if strip == 0 && !is_whole_path => Err("a key at the path of its name".to_owned()),
         Some(service) => service.record(is_whole_path, own),
     };
     Ok(NamedKey { key, owner, service, record })
@@ -188,10 +190,6 @@ fn opaque_at(owner: &Name, keys: &[&NamedKey], shadows: &BTreeSet<Name>) -> Vec<
         if ttls.len() > 1 {
             found.push(opaque(format!("{rtype} keys with different TTLs")));
         }
-    }
-    let is_exact = |own: &&&NamedKey| own.service.as_ref().is_none_or(|service| service.targetstrip == 0);
-    if keys.len() > 1 && keys.iter().filter(is_exact).count() == 1 && !is_reverse(owner.as_name()) {
-        found.push(opaque("a key that the others hide".to_owned()));
     }
     if shadows.contains(owner) {
         found.push(opaque("names below it that CoreDNS answers together with it".to_owned()));

@@ -42,7 +42,12 @@ impl EtcdLayout {
         format!("{OWN_ROOT}{}/zone", self.root)
     }
 
-    /// Both keys of zonewright.
+    /// Whether a key is one of zonewright: of this zone, or of a zone below it.
+    pub fn is_own(&self, key: &str) -> bool {
+        key.strip_prefix(OWN_ROOT).is_some_and(|rest| rest.starts_with(self.root.as_str()))
+    }
+
+    /// All keys of zonewright, with those of zones below this one.
     pub fn own_keys(&self) -> KeyRange {
         KeyRange::below(&format!("{OWN_ROOT}{}", self.root))
     }

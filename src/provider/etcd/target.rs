@@ -1,6 +1,7 @@
 //! Zones in etcd, read.
 
 use super::client::{EtcdClient, EtcdFault, KeysRead};
+use super::json::{Operation, Transaction};
 use super::keys::ZoneKeys;
 use super::layout::EtcdLayout;
 use super::settings::EtcdSettings;
@@ -54,7 +55,9 @@ impl EtcdReader {
         let most = (limits.records, limits.octets);
         let read = |range, at| self.client.read(&range, at, most).map_err(|fault| self.problem(zone, fault));
         let KeysRead { mut keys, revision, octets } = read(layout.range(), None)?;
-        let own = read(layout.own_keys(), Some(revision))?;
+        let mut own = read(layout.own_keys(), Some(revision))?;
+        let of_zone = [layout.marker(), layout.made()];
+        own.keys.retain(|key| of_zone.contains(&key.key));
         if keys.is_empty() && own.keys.is_empty() {
             let message = format!("there is no key below `{}`", layout.range().from);
             return Err(Problem::new(self.place(zone), "zone-not-served", message)
@@ -71,7 +74,9 @@ impl EtcdReader {
     /// Whether etcd has no key of a zone.
     fn lacks(&self, zone: &ZoneName) -> Result<bool, EtcdFault> {
         let Some(layout) = EtcdLayout::new(&self.settings.prefix, zone) else { return Ok(false) };
-        Ok(!self.client.has_any(&layout.range())? && !self.client.has_any(&layout.own_keys())?)
+        let operations = vec![Operation::Get(layout.marker()), Operation::Get(layout.made())];
+        let own = self.client.look(&Transaction { comparisons: Vec::new(), operations })?;
+        Ok(own.keys.is_empty() && !self.client.has_any(&layout.range())?)
     }
 }
 

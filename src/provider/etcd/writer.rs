@@ -53,7 +53,7 @@ impl EtcdWriter {
             if paths.is_empty() { vec![&[]] } else { paths.chunks(NAMES_AT_ONCE).collect() };
         for chunk in chunks {
             let mut operations: Vec<Operation> = chunk.iter().flat_map(|(_, path)| reads_of(path)).collect();
-            operations.push(Operation::Range(layout.own_keys()));
+            operations.extend([Operation::Get(layout.marker()), Operation::Get(layout.made())]);
             let looked = self.reader.client.look(&Transaction { comparisons: Vec::new(), operations })?;
             let keys: BTreeMap<String, EtcdKey> = looked.keys.into_iter().map(|key| (key.key.clone(), key)).collect();
             let keys = ZoneKeys::read(layout, keys.into_values().collect(), looked.revision, self.owner());
@@ -186,7 +186,11 @@ impl WriteTarget for EtcdWriter {
         let layout = self.reader.layout(zone)?;
         let text = serde_json::to_string(apex).expect("names are JSON");
         let transaction = Transaction {
-            comparisons: vec![Comparison::NoneSince(layout.range(), 0), Comparison::NoneSince(layout.own_keys(), 0)],
+            comparisons: vec![
+                Comparison::NoneSince(layout.range(), 0),
+                Comparison::Unchanged(layout.marker(), 0),
+                Comparison::Unchanged(layout.made(), 0),
+            ],
             operations: vec![Operation::Put(layout.made(), text)],
         };
         self.make(zone, &transaction, "zone-not-made", "the zone is there by now")

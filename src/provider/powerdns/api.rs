@@ -140,8 +140,13 @@ impl PowerDnsApi {
         let Some(key) = key else { return Ok(()) };
         let listed = self.find(zone)?.ok_or_else(|| self.absent(zone))?;
         let key = key.to_string();
-        let text = json!({"kind": "TSIG-ALLOW-DNSUPDATE", "metadata": [key.strip_suffix('.').unwrap_or(&key)]});
-        self.make(zone, &format!("{}/metadata", path_of(&listed)), &text.to_string())
+        let key = key.strip_suffix('.').unwrap_or(&key);
+        let text = json!({"kind": "TSIG-ALLOW-DNSUPDATE", "metadata": [key]});
+        self.make(zone, &format!("{}/metadata", path_of(&listed)), &text.to_string()).map_err(|error| {
+            error.hint(format!(
+                "the zone is there, and takes no updates yet: `pdnsutil set-meta {zone} TSIG-ALLOW-DNSUPDATE {key}`"
+            ))
+        })
     }
 
     /// Makes something for a zone.
