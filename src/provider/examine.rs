@@ -142,6 +142,42 @@ pub enum KeylessAccess {
     Unclear(String),
 }
 
+/// A zone as an API gave it: what it holds, what of that no RRset says, and in how many octets it came.
+pub(super) type ZoneByApi = (ZoneContents, Vec<OpaqueRecords>, u64);
+
+/// Looks at zones by what reads them whole from an API at this place; one that is not answered is the last.
+pub(super) fn look_by_api(
+    place: String,
+    zones: &[&ZoneName],
+    read: impl Fn(&ZoneName) -> Result<ZoneByApi, Problem>,
+) -> PlaceExamined {
+    let mut examined = PlaceExamined { place, fault: None, clock: ServerClock::NotTold, zones: Vec::new() };
+    for zone in zones {
+        let read = read(zone);
+        if let Err(fault) = &read
+            && matches!(fault.code.as_str(), "connect-failed" | "timeout" | "api-denied")
+        {
+            examined.fault = Some(Problem { place: examined.place.clone(), ..fault.clone() });
+            break;
+        }
+        examined.zones.push(ZoneExamined {
+            zone: (*zone).clone(),
+            authority: None,
+            serial: read.as_ref().ok().map(|(contents, ..)| contents.serial().into_int()),
+            read: read
+                .map(|(contents, opaque, octets)| ZoneMeasures { opaque, ..ZoneMeasures::of(&contents, octets, None) }),
+            without_key: None,
+            writable: None,
+        });
+    }
+    examined
+}
+
+/// The place of an API that cannot be opened.
+pub(super) fn not_opened(place: String, fault: Problem) -> PlaceExamined {
+    PlaceExamined { place, fault: Some(fault), clock: ServerClock::NotTold, zones: Vec::new() }
+}
+
 /// The text of a record that is never at a marker's place, so that an update that requires it never takes effect.
 const NEVER: &str = "what zonewright doctor asks for, and no run writes";
 

@@ -25,6 +25,8 @@ pub mod txt_key;
 
 pub mod token;
 
+mod url;
+
 use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};

@@ -184,7 +184,7 @@ impl EtcdClient {
     /// Asks a member, and logs in where that is necessary; after a failure the next one is asked the next time.
     fn ask(&self, path: &str, request: &Value, max: u64) -> Result<HttpAnswer, EtcdFault> {
         let number = self.current.load(Ordering::Relaxed);
-        let member = &self.members[number % self.members.len()].1;
+        let member = &self.members[number % self.members.len()];
         let text = request.to_string();
         let mut answer = self.post(member, (path, &text), max);
         // A token holds for five minutes, or until the member starts again (`--auth-token-ttl`).
@@ -206,26 +206,25 @@ impl EtcdClient {
     }
 
     /// Posts a request, with the token of the log-in.
-    fn post(&self, member: &HttpClient, (path, json): (&str, &str), max: u64) -> Result<HttpAnswer, EtcdFault> {
+    fn post(
+        &self,
+        member: &(String, HttpClient),
+        (path, json): (&str, &str),
+        max: u64,
+    ) -> Result<HttpAnswer, EtcdFault> {
         let token = self.token_for(member)?;
-        let url = format!("{}{path}", self.url_of(member));
+        let url = format!("{}{path}", member.0);
         let credential = token.as_deref().map(|token| ("authorization", token));
         let question = HttpQuestion { method: HttpMethod::Post, url: &url, credential, json: Some(json), max };
-        member.ask(&question).map_err(unanswered)
-    }
-
-    /// The URL of a member.
-    fn url_of(&self, member: &HttpClient) -> &str {
-        let found = self.members.iter().find(|(_, own)| std::ptr::eq(own, member));
-        found.map_or("", |(url, _)| url.as_str())
+        member.1.ask(&question).map_err(unanswered)
     }
 
     /// The token of a log-in; none where no user is set.
-    fn token_for(&self, member: &HttpClient) -> Result<Option<String>, EtcdFault> {
+    fn token_for(&self, (url, client): &(String, HttpClient)) -> Result<Option<String>, EtcdFault> {
         let Some((user, password)) = &self.user else { return Ok(None) };
         let mut token = self.token.lock().expect(HELD);
         if token.is_none() {
-            let url = format!("{}/v3/auth/authenticate", self.url_of(member));
+            let url = format!("{url}/v3/auth/authenticate");
             let json = json!({"name": user, "password": password}).to_string();
             let question = HttpQuestion {
                 method: HttpMethod::Post,
@@ -234,7 +233,7 @@ impl EtcdClient {
                 json: Some(&json),
                 max: MAX_ANSWER,
             };
-            let answer = member.ask(&question).map_err(unanswered)?;
+            let answer = client.ask(&question).map_err(unanswered)?;
             if answer.status != 200 {
                 let fault = refused(&answer);
                 let is_denial = matches!(answer.status, 400 | 401 | 403 | 412);

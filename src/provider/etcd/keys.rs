@@ -49,20 +49,16 @@ pub struct ZoneKeys {
     pub strange: Vec<String>,
     /// The marker.
     pub marker: Option<EtcdKey>,
-    /// Whether zonewright made the zone.
-    pub is_made: bool,
 }
 
 impl ZoneKeys {
     /// The keys of a zone and those of zonewright; `owner` is what the settings say.
     pub fn read(layout: &EtcdLayout, keys: Vec<EtcdKey>, revision: i64, owner: Option<&str>) -> ZoneKeys {
-        let (marker, made) = (layout.marker(), layout.made());
-        let mut all = ZoneKeys { revision, named: Vec::new(), strange: Vec::new(), marker: None, is_made: false };
+        let marker = layout.marker();
+        let mut all = ZoneKeys { revision, named: Vec::new(), strange: Vec::new(), marker: None };
         for key in keys {
             if key.key == marker {
                 all.marker = Some(key);
-            } else if key.key == made {
-                all.is_made = true;
             } else if !layout.is_own(&key.key) {
                 match named(layout, key, owner) {
                     Ok(named) => all.named.push(named),
@@ -73,13 +69,18 @@ impl ZoneKeys {
         all
     }
 
-    /// The same with keys that were read later.
-    pub fn joined(mut self, later: ZoneKeys) -> ZoneKeys {
-        let ZoneKeys { revision, named, strange, marker, is_made } = later;
-        let known: BTreeSet<String> = self.named.iter().map(|own| own.key.key.clone()).collect();
-        self.named.extend(named.into_iter().filter(|own| !known.contains(&own.key.key)));
+    /// Adds keys that were read later. Those of a name below another one may come twice.
+    pub fn add(&mut self, later: ZoneKeys) {
+        let ZoneKeys { revision, named, strange, marker } = later;
+        (self.revision, self.marker) = (revision, marker);
+        self.named.extend(named);
         self.strange.extend(strange);
-        ZoneKeys { revision, marker, is_made, ..self }
+    }
+
+    /// Drops what came twice.
+    pub fn drop_repeats(&mut self) {
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        self.named.retain(|own| known.insert(own.key.key.clone()));
     }
 
     /// What the zone holds, with what no RRset says.

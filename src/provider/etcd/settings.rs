@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::notify::is_url;
 use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits};
 use crate::provider::secret::SecretSource;
+use crate::provider::url::{host_name, plain_url};
 use crate::target::ReadingManner;
 
 /// The prefix of SkyDNS, which CoreDNS has by default.
@@ -93,12 +93,6 @@ fn endpoint_nodes(node: &SettingsNode) -> Vec<&SettingsNode> {
     }
 }
 
-/// A URL of a host alone, without a final slash; none where it is none.
-fn plain_url(text: &str) -> Option<String> {
-    let is_plain = is_url(text) && !text.contains(['?', '#', '@']);
-    is_plain.then(|| text.trim_end_matches('/').to_owned())
-}
-
 /// Reads `prefix`. CoreDNS takes a path; external-dns puts it together with names as it is, so that slashes matter there.
 fn read_prefix(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
     let text = node.as_text().map(|text| text.trim_matches('/'));
@@ -137,14 +131,8 @@ fn read_user(reader: &mut TableReader<'_>) -> Option<Option<(String, SecretSourc
 
 /// The names of the members, each with its place.
 pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
-    let name = |node: &SettingsNode| {
-        let url = node.as_text().and_then(plain_url)?;
-        let host = url.split_once("://")?.1.split(['/', ':']).next()?.to_owned();
-        let is_address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
-        Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
-    };
     let nodes = settings.get("endpoints").map(endpoint_nodes).unwrap_or_default();
-    nodes.into_iter().filter_map(name).collect()
+    nodes.into_iter().filter_map(host_name).collect()
 }
 
 /// The first member; empty where it cannot be read.

@@ -60,8 +60,9 @@ impl EtcdWriter {
             let of_chunk: BTreeSet<Name> = chunk.iter().map(|(name, _)| (*name).clone()).collect();
             let seen = seen_of(layout, &keys, &of_chunk);
             self.seen.lock().expect(HELD).entry(zone.clone()).or_default().extend(seen);
-            all = all.joined(keys);
+            all.add(keys);
         }
+        all.drop_repeats();
         Ok(all)
     }
 

@@ -87,11 +87,6 @@ impl PowerDnsApi {
         place_of(&self.settings.url, zone)
     }
 
-    /// Where it is.
-    pub fn url(&self) -> &str {
-        &self.settings.url
-    }
-
     /// Finds a zone; none where the server has none of this name.
     ///
     /// Errors: there is no answer, or one that cannot be used.

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::notify::is_url;
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::dns_server::settings as servers;
 use crate::provider::dns_server::settings::ServerSettings;
 use crate::provider::limits::{ReadLimits, parse_limits};
 use crate::provider::secret::SecretSource;
+use crate::provider::url::{host_name, plain_url};
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +69,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSe
 
 /// Reads `url`, to which the path of the API is added.
 fn read_url(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
-    let url = node.as_text().and_then(plain_url);
+    let url = node.as_text().and_then(api_url);
     if url.is_none() {
         let message = "`url` is not the URL of an API";
         let error = reader.source().error("bad-value", node.origin, node.width, message);
@@ -78,27 +78,21 @@ fn read_url(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String>
     url
 }
 
-/// A URL without what may follow the host and port of an API, and without a user; none where it is none.
-fn plain_url(text: &str) -> Option<String> {
-    let is_plain = is_url(text) && !text.contains(['?', '#', '@']);
-    let url = is_plain.then(|| text.trim_end_matches('/'))?;
-    Some(url.strip_suffix("/api/v1").unwrap_or(url).to_owned())
+/// The URL of an API without the path that all have; none where it is none.
+fn api_url(text: &str) -> Option<String> {
+    let url = plain_url(text)?;
+    Some(url.strip_suffix("/api/v1").unwrap_or(&url).to_owned())
 }
 
 /// The names of servers in the settings: that which takes updates, and that of the API.
 pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
-    let of_api = settings.get("url").and_then(|node| {
-        let url = node.as_text().and_then(plain_url)?;
-        let host = url.split_once("://")?.1.split(['/', ':']).next()?.to_owned();
-        let is_address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
-        Some((Name::parse(&host).ok().filter(|_| !is_address)?, node.origin))
-    });
+    let of_api = settings.get("url").and_then(host_name);
     servers::server_names(settings).into_iter().chain(of_api).collect()
 }
 
 /// The URL of the API; empty where it cannot be read.
 pub fn place(settings: &SettingsNode) -> String {
-    settings.get("url").and_then(SettingsNode::as_text).and_then(plain_url).unwrap_or_default()
+    settings.get("url").and_then(SettingsNode::as_text).and_then(api_url).unwrap_or_default()
 }
 
 /// The server that takes updates: a target of another type may be the same one.
