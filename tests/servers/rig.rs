@@ -134,8 +134,8 @@ impl Rig {
 
     /// Adds a key to the target's settings.
     pub fn set_target(&self, line: &str) {
-        let server = format!("server = \"{}\"\n", self.server.address());
-        edit(self.workspace.path(), &server, &format!("{server}{line}\n"));
+        // Its server may be one that passes on what it gets.
+        edit(self.workspace.path(), "\nserver = \"", &format!("\n{line}\nserver = \""));
     }
 
     /// Adds a line to every zone's settings.
