@@ -10,13 +10,34 @@ use super::tasks::{ApprovalMemory, TaskRow};
 use crate::claim::Subject;
 use crate::inventory::approvals::{ApprovalTerms, DEFAULT_SERVICE};
 use crate::inventory::value::Time;
+use crate::rollout::RolloutMemory;
+use crate::rollout::flux::FluxRow;
 
 /// What projects ask for, by their ids.
 type Projects = BTreeMap<String, ApprovalTerms>;
 
-/// Whether a wave changed something of a host, and may have left the rest.
-pub fn is_between(memory: &ApprovalMemory, subject: &Subject) -> bool {
-    memory.of(subject).any(|row| row.is_used && !row.is_ended)
+/// Hosts that are in flux until one of them goes on.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct HostsBetween {
+    /// Those whose own change stopped in between.
+    pub stopped: BTreeSet<Subject>,
+    /// Those that are in flux for no other reason than that one of the first will take an address at their name. Nothing of that was
+    /// taken yet.
+    pub affected: BTreeSet<Subject>,
+}
+
+impl HostsBetween {
+    /// What waves left.
+    pub fn of(rollouts: &RolloutMemory, now: Time) -> HostsBetween {
+        let (between, others): (Vec<&FluxRow>, Vec<&FluxRow>) =
+            rollouts.flux.iter().filter(|row| row.is_in_flux(now)).partition(|row| row.is_between());
+        let stopped: BTreeSet<Subject> = between.iter().map(|row| row.subject.clone()).collect();
+        let busy: BTreeSet<&Subject> =
+            others.iter().flat_map(|row| std::iter::once(&row.subject).chain(&row.affected)).collect();
+        let affected = between.iter().flat_map(|row| &row.affected);
+        let affected = affected.filter(|own| !busy.contains(own) && !stopped.contains(own)).cloned().collect();
+        HostsBetween { stopped, affected }
+    }
 }
 
 /// The host that goes before all others: of those that stopped in between, that no service rejects, and that were asked for `give_up`
@@ -24,7 +45,7 @@ pub fn is_between(memory: &ApprovalMemory, subject: &Subject) -> bool {
 /// host waits for in vain stops no others for ever.
 pub fn goes_first<'a>(
     asks: &'a [HostAsk],
-    memory: &ApprovalMemory,
+    (memory, between): (&ApprovalMemory, &HostsBetween),
     projects: &Projects,
     now: Time,
 ) -> Option<&'a HostAsk> {
@@ -34,18 +55,18 @@ pub fn goes_first<'a>(
         let waits = |row: &&TaskRow| !row.is_ended && !row.is_ok() && terms.services.contains(&row.service);
         let since = memory.of(&ask.subject).filter(waits).map(|row| row.since).min()?;
         let turns = now.since(since)?.as_secs() / terms.give_up.as_secs().max(1);
-        let is_free = is_between(memory, &ask.subject) && !shut.contains(&ask.unit);
+        let is_free = between.stopped.contains(&ask.subject) && !shut.contains(&ask.unit);
         (is_free && turns % 2 == 1).then_some(since)
     };
     let late = asks.iter().filter_map(|ask| Some((waits_since(ask)?, ask)));
     late.min_by_key(|(since, ask)| (*since, &ask.subject)).map(|(_, ask)| ask)
 }
 
-/// Lets a host go first: at the services that do not allow it yet, others lose the tasks that no wave used, and are not asked for.
-/// Gives the hosts to ask for, those that go with it before all others; and those that are not asked for.
+/// Lets a host go first: at the services that do not allow it yet, others lose the tasks that no wave used, and are not asked for; who
+/// is affected by one that stopped in between loses also those that a wave used. Gives the hosts to ask for, those that go with it before all others; and those that are not asked for.
 pub fn make_way(
     pass: &mut ApprovalPass<'_>,
-    first: &HostAsk,
+    (first, between): (&HostAsk, &HostsBetween),
     projects: &Projects,
     asks: &[HostAsk],
 ) -> (Vec<HostAsk>, Vec<HostAsk>) {
@@ -60,9 +81,9 @@ pub fn make_way(
     let mates: BTreeSet<&Subject> = asks.iter().filter(|ask| ask.unit == first.unit).map(|ask| &ask.subject).collect();
     // One that stopped in between, too, and that all services allow, goes on: that ends by itself.
     let may_go_on =
-        |subject: &Subject| is_between(memory, subject) && memory.of(subject).all(|row| row.is_ended || row.is_ok());
+        |subject: &Subject| between.stopped.contains(subject) && memory.of(subject).all(|row| row.is_ended || row.is_ok());
     let is_lost = |row: &&TaskRow| {
-        let is_open = !row.is_used && !row.is_ended;
+        let is_open = !row.is_ended && (!row.is_used || between.affected.contains(&row.subject));
         is_open && is_wanted(&row.project, &row.service) && !mates.contains(&row.subject) && !may_go_on(&row.subject)
     };
     let lost: Vec<String> = memory.tasks().filter(is_lost).map(|row| row.id.clone()).collect();
@@ -113,7 +134,8 @@ mod tests {
         let asks = vec![ask(2), of_web, ask(3), ask(1)];
         let memory = memory();
         let late = row("a", 1).since.plus(terms(&[]).give_up);
-        let first = |now| goes_first(&asks, &memory, &projects, now).map(|ask| ask.subject.clone());
+        let between = HostsBetween { stopped: [1, 3].map(|own| ask(own).subject).into(), affected: BTreeSet::new() };
+        let first = |now| goes_first(&asks, (&memory, &between), &projects, now).map(|ask| ask.subject.clone());
         assert_eq!(first(late.minus(Duration::from_secs(1))), None);
         assert_eq!(first(late), Some(ask(1).subject), "hosts 2 and 4 did not stop in between");
         assert_eq!(first(late.plus(terms(&[]).give_up)), None, "others have their turn");
@@ -122,7 +144,7 @@ mod tests {
         let services = BTreeMap::new();
         let term = ApprovalTerm { projects: &projects, services: &services, ids, now: late };
         let mut pass = ApprovalPass::new(term, memory.clone());
-        let (asked, left) = make_way(&mut pass, &ask(1), &projects, &asks);
+        let (asked, left) = make_way(&mut pass, (&ask(1), &between), &projects, &asks);
         let asked: Vec<String> = asked.iter().map(|ask| ask.subject.to_string()).collect();
         assert_eq!(asked, ["host:1", "host:4", "host:3"], "host 2 is not asked for");
         assert_eq!(left, [ask(2)]);

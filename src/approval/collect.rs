@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::between::is_between;
+use super::between::HostsBetween;
 use super::pass::{ApprovalPass, TaskIds};
 use super::tasks::{ApprovalMemory, TaskRow};
 use crate::claim::Subject;
@@ -95,11 +95,11 @@ fn is_over(row: &TaskRow, hosts: &HostsKnown<'_>) -> bool {
 /// that waits for something else counts, too: it holds a place at each of them, and who has what it waits for may wait for that. One
 /// that stopped in between does not: it goes first.
 pub fn asked_too_long(
-    memory: &ApprovalMemory,
+    (memory, between): (&ApprovalMemory, &HostsBetween),
     give_up: &dyn Fn(&str) -> Option<Duration>,
     now: Time,
 ) -> BTreeSet<Subject> {
     let is_too_long = |row: &TaskRow| give_up(&row.project).is_some_and(|give_up| row.since.plus(give_up) <= now);
-    let open = memory.tasks().filter(|row| !row.is_used && !row.is_ended && !is_between(memory, &row.subject));
+    let open = memory.tasks().filter(|row| !row.is_used && !row.is_ended && !between.stopped.contains(&row.subject));
     open.filter(|row| is_too_long(row)).map(|row| row.subject.clone()).collect()
 }

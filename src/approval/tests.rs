@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time;
 
 use super::ask::asks_of;
+use super::between::HostsBetween;
 use super::collect::{HostsKnown, asked_too_long, collect};
 use super::fixture::{ask, terms};
 use super::outlook::unapproved;
@@ -297,7 +298,7 @@ fn who_is_asked_for_too_long_goes_to_the_end() {
     let mut yard = Yard::new(&TWO);
     yard.pass(|pass| pass.ask(vec![ask(1), ask(2)]), &all_say(TaskStatus::InProcess));
     let give_up = |_: &str| Some(Duration::from_secs(100));
-    assert!(asked_too_long(&yard.kept, &give_up, at(99)).is_empty());
+    assert!(asked_too_long((&yard.kept, &HostsBetween::default()), &give_up, at(99)).is_empty());
     yard.now = at(100);
     let too_long = BTreeSet::from([host(1)]);
     yard.pass(|pass| pass.give_up(&too_long), &all_say(TaskStatus::Ok));
@@ -313,8 +314,8 @@ fn who_is_allowed_and_waits_for_something_else_holds_its_places_for_so_long_only
     yard.pass(|pass| pass.ask(vec![ask(1)]), &all_say(TaskStatus::Ok));
     assert!(yard.kept.tasks().all(TaskRow::is_ok));
     let give_up = |_: &str| Some(Duration::from_secs(100));
-    assert!(asked_too_long(&yard.kept, &give_up, at(99)).is_empty());
-    assert_eq!(asked_too_long(&yard.kept, &give_up, at(100)), [host(1)].into());
+    assert!(asked_too_long((&yard.kept, &HostsBetween::default()), &give_up, at(99)).is_empty());
+    assert_eq!(asked_too_long((&yard.kept, &HostsBetween::default()), &give_up, at(100)), [host(1)].into());
 }
 
 /// A plan of changes, with what the inventory says of hosts.

@@ -13,6 +13,7 @@ use super::waves::{
     unknown_places,
 };
 use crate::apply::Survey;
+use crate::approval::between::HostsBetween;
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
@@ -207,7 +208,16 @@ impl WaveQuestion<'_> {
         let (limits, id) = (limits(view, approver.projects, &foreseen), state.identity()?.id);
         let free = free_of_room(view, units, &foreseen);
         self.progress.stage(RunStage::Approvals, None);
-        let scope = AskScope { plan: self.plan, units, open: &open, order: &order, limits: &limits, free: &free };
+        let between = HostsBetween::of(&view.memory_of_what_is_left(), view.now);
+        let scope = AskScope {
+            plan: self.plan,
+            units,
+            open: &open,
+            order: &order,
+            limits: &limits,
+            free: &free,
+            between: &between,
+        };
         let mut approvals = approver.ask(&scope, (state, &id), view.now)?;
         let (begun, open_units) = (Instant::now(), open.iter().copied().collect::<Vec<usize>>());
         let mut confirmed = BTreeSet::new();

@@ -20,7 +20,7 @@ use super::conduct::RunLog;
 use super::settings::WorkspaceSettings;
 use crate::apply::{ApplyOutcome, OutcomeCode};
 use crate::approval::ask::asks_of;
-use crate::approval::between::{goes_first, is_between, make_way};
+use crate::approval::between::{HostsBetween, goes_first, make_way};
 use crate::approval::collect::{HostsKnown, asked_too_long, collect};
 use crate::approval::outlook::unapproved;
 use crate::approval::queue::asked_now;
@@ -103,6 +103,8 @@ pub struct AskScope<'a> {
     pub limits: &'a BTreeMap<String, usize>,
     /// The hosts that go now whatever room there is.
     pub free: &'a BTreeSet<Subject>,
+    /// The hosts that earlier waves left in between.
+    pub between: &'a HostsBetween,
 }
 
 /// The hosts of changes that may not have reached all clients yet, and those at whose names these took addresses.
@@ -193,7 +195,8 @@ impl Approver<'_> {
         };
         collect(&mut pass, term.ids, &hosts);
         let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
-        let too_long = asked_too_long(pass.memory(), &give_up, now);
+        let between = HostsBetween::of(&rollouts, now);
+        let too_long = asked_too_long((pass.memory(), &between), &give_up, now);
         // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
         let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
             unit.changes.iter().flat_map(|place| hit_by(plan, &plan.changes[*place])).collect()
@@ -201,9 +204,9 @@ impl Approver<'_> {
         let together = units_of(plan).into_iter().map(|unit| of_unit(&unit));
         let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
         // Where one of them stopped in between, all of them go first after a while.
-        let (between, together): (Vec<_>, Vec<_>) =
-            together.into_iter().partition(|own| own.iter().any(|subject| is_between(pass.memory(), subject)));
-        let stay: BTreeSet<Subject> = between.into_iter().flatten().collect();
+        let (stay, together): (Vec<_>, Vec<_>) =
+            together.into_iter().partition(|own| !own.is_disjoint(&between.stopped));
+        let stay: BTreeSet<Subject> = stay.into_iter().flatten().collect();
         let too_long: BTreeSet<Subject> =
             together.into_iter().flatten().chain(too_long).filter(|subject| !stay.contains(subject)).collect();
         let names = too_long.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.host.clone());
@@ -233,7 +236,7 @@ impl Approver<'_> {
         (state, id): (&mut dyn State, &'t str),
         now: Time,
     ) -> Result<Approvals<'t>, Problem> {
-        let AskScope { plan, units, open, order, limits, free } = *scope;
+        let AskScope { plan, units, open, order, limits, free, between } = *scope;
         // A host that is not asked for now is not let through, either.
         let (mut asks, mut ignored) = (BTreeMap::new(), BTreeMap::new());
         for unit in open {
@@ -252,8 +255,9 @@ impl Approver<'_> {
         let mut pass = ApprovalPass::new(self.term(id, now), state.approvals()?);
         if !in_order.is_empty() {
             pass.end_others(&in_order);
-            if let Some(first) = goes_first(&in_order, pass.memory(), self.projects, now).cloned() {
-                let (asked, held) = make_way(&mut pass, &first, self.projects, &in_order);
+            let first = goes_first(&in_order, (pass.memory(), between), self.projects, now).cloned();
+            if let Some(first) = first {
+                let (asked, held) = make_way(&mut pass, (&first, between), self.projects, &in_order);
                 in_order = asked;
                 goes_before = held.into_iter().map(|ask| (ask.subject, first.subject.clone())).collect();
             }

@@ -63,18 +63,21 @@ fn disturbs(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
 }
 
 /// Whether a request deletes for the first time a task that a host went with, while the host is busy and its project asks the service.
-/// A host that has left is no longer busy, and a task that its service said is gone, or rejects, may have another one in its place.
+/// A host that has left is no longer busy; a task that its service said is gone, or rejects, may have another one in its place; and
+/// where the host went with a later task of the service, too, that one holds it.
 fn frees(cast: &Cast, service: &str, kind: &CmsRequestKind) -> bool {
     let CmsRequestKind::Delete(id) = kind else { return false };
     let is_held = cast.went.contains(id) && !cast.gone.contains(id) && !cast.ended.contains(id) && !cast.was_restored;
     let task = cast.services[service].tasks.get(id).filter(|task| is_held && task.status == TaskStatus::Ok);
     let Some(task) = task else { return false };
     let host = cast.hosts.iter().find(|host| host.service_name() == task.host).expect("it is of a host");
+    let mut others = cast.services[service].tasks.iter().filter(|(other, _)| *other != id);
+    let is_held_by_other = others.any(|(other, own)| own.host == task.host && cast.went.contains(other));
     let asks = cast.projects.get(host.project).is_some_and(|terms| terms.services.iter().any(|own| own == service));
     // A rejection ends the tasks of the host at all services.
     let mut said = cast.services.values().filter_map(|own| own.last.get(&task.host)?.said);
     let is_rejected = said.any(|said| said == TaskStatus::Rejected);
-    asks && !is_rejected && host.live.is_some() && host.is_in_flux(cast.now)
+    asks && !is_rejected && !is_held_by_other && host.live.is_some() && host.is_in_flux(cast.now)
 }
 
 /// The services of a story.

@@ -40,7 +40,7 @@ impl Story {
         let right = RightState { state: std::mem::replace(&mut self.state, state), zones, numbers: was };
         self.right = is_older.then_some(right);
         self.take_state(numbers, is_older);
-        self.stage.cast().was_restored |= is_older;
+        self.stage.cast().was_restored = true;
         self.stage.cast().tell(|| format!("the copy of the state takes its place; an apply wrote since: {is_older}"));
     }
 

@@ -75,7 +75,7 @@ pub struct Cast {
     pub polled: BTreeSet<String>,
     /// The tasks that allowed a message to DNS.
     pub went: BTreeSet<String>,
-    /// Whether a state of an earlier time was ever in the place of the right one.
+    /// Whether a state of an earlier time was ever put back: it may not know all tasks.
     pub was_restored: bool,
     /// The tasks that runs wanted to delete whose state was of their time.
     pub ended: BTreeSet<String>,

@@ -320,6 +320,11 @@ impl Story {
             let own = cast.hosts.iter_mut().filter(|host| host.project == project);
             own.flat_map(|host| &mut host.changes).for_each(|change| change.counts = false);
         }
+        let dropped: Vec<&String> = terms.services.iter().filter(|name| !services.contains(name)).collect();
+        // A run that sees it has no use for the tasks there, also where a later one asks that service again before it has deleted them.
+        let is_of = |host: &str| cast.hosts.iter().any(|own| own.project == project && own.service_name() == host);
+        let tasks = dropped.into_iter().filter_map(|name| cast.services.get(name)).flat_map(|own| &own.tasks);
+        cast.ended.extend(tasks.filter(|(_, task)| is_of(&task.host)).map(|(id, _)| id.clone()));
         terms.services.clone_from(&services);
         cast.tell(|| format!("`{project}` asks {services:?}"));
     }
