@@ -18,7 +18,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 use zonewright::pipeline::targets::server_names;
-use zonewright::target::PoolTypes;
+use zonewright::target::PoolBounds;
 
 use clap::Parser;
 use domain::base::message_builder::HashCompressor;
@@ -298,11 +298,11 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
     );
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let (statements, held, recent) = (KeptStatements::default(), HeldEdits::default(), RecentPods::default());
-    let (servers, types) = (server_names(&inventory), PoolTypes::new());
+    let (servers, bounds) = (server_names(&inventory), PoolBounds::new());
     let given = DecisionInput {
         now,
         servers: &servers,
-        types: &types,
+        bounds: &bounds,
         selection: &selection,
         tripped: &tripped,
         waits: &waits,

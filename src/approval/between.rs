@@ -40,8 +40,8 @@ impl HostsBetween {
     }
 }
 
-/// The host that goes before all others: of those that stopped in between, that no service rejects, and that were asked for `give_up`
-/// of their project, the one that waits longest. It goes first for as long again, and not for as long after that, and so on: what one
+/// The host that goes before all others: of those that stopped in between, or go together with one, that no service rejects, and that
+/// were asked for `give_up` of their project, the one that waits longest. It goes first for as long again, and not for as long after that, and so on: what one
 /// host waits for in vain stops no others for ever.
 pub fn goes_first<'a>(
     asks: &'a [HostAsk],
@@ -50,12 +50,14 @@ pub fn goes_first<'a>(
     now: Time,
 ) -> Option<&'a HostAsk> {
     let shut = shut_units(asks, memory, now);
+    let stopped: BTreeSet<usize> =
+        asks.iter().filter(|ask| between.stopped.contains(&ask.subject)).map(|ask| ask.unit).collect();
     let waits_since = |ask: &HostAsk| {
         let terms = projects.get(&ask.project)?;
         let waits = |row: &&TaskRow| !row.is_ended && !row.is_ok() && terms.services.contains(&row.service);
         let since = memory.of(&ask.subject).filter(waits).map(|row| row.since).min()?;
         let turns = now.since(since)?.as_secs() / terms.give_up.as_secs().max(1);
-        let is_free = between.stopped.contains(&ask.subject) && !shut.contains(&ask.unit);
+        let is_free = stopped.contains(&ask.unit) && !shut.contains(&ask.unit);
         (is_free && turns % 2 == 1).then_some(since)
     };
     let late = asks.iter().filter_map(|ask| Some((waits_since(ask)?, ask)));
@@ -80,8 +82,9 @@ pub fn make_way(
     };
     let mates: BTreeSet<&Subject> = asks.iter().filter(|ask| ask.unit == first.unit).map(|ask| &ask.subject).collect();
     // One that stopped in between, too, and that all services allow, goes on: that ends by itself.
-    let may_go_on =
-        |subject: &Subject| between.stopped.contains(subject) && memory.of(subject).all(|row| row.is_ended || row.is_ok());
+    let may_go_on = |subject: &Subject| {
+        between.stopped.contains(subject) && memory.of(subject).all(|row| row.is_ended || row.is_ok())
+    };
     let is_lost = |row: &&TaskRow| {
         let is_open = !row.is_ended && (!row.is_used || between.affected.contains(&row.subject));
         is_open && is_wanted(&row.project, &row.service) && !mates.contains(&row.subject) && !may_go_on(&row.subject)
@@ -107,6 +110,7 @@ mod tests {
     use crate::approval::pass::{ApprovalTerm, TaskIds};
     use crate::cms::task::TaskStatus;
     use crate::inventory::value::Duration;
+    use crate::rollout::FluxStage;
 
     /// Host 1 stopped in between and waits for `a`, which lets host 2 through; host 2 waits for the service that is built in. Host 3
     /// stopped in between, too, and may go on. Host 4 is of a project that asks another service.
@@ -153,5 +157,70 @@ mod tests {
         held.sort();
         let expected = ["a1", "a3", "default1", "default2", "default3", "z4"].map(|own| format!("us.state.{own}"));
         assert_eq!(held, expected);
+    }
+
+    #[test]
+    fn who_only_waits_with_a_host_in_between_lets_go_of_what_that_host_needs() {
+        let projects: Projects = [("search".to_owned(), terms(&["a", "b"]))].into();
+        let used = |service| TaskRow { is_used: true, ..said(service, 2, TaskStatus::Ok) };
+        // A service rejected host 1, so that it has no task that a wave used.
+        let memory = ApprovalMemory::new([said("a", 1, TaskStatus::InProcess), used("a"), used("b")], BTreeMap::new());
+        let between = HostsBetween { stopped: [ask(1).subject].into(), affected: [ask(2).subject].into() };
+        let late = row("a", 1).since.plus(terms(&[]).give_up);
+        let asks = [ask(1)];
+        let first = goes_first(&asks, (&memory, &between), &projects, late).expect("it waited for long");
+        let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
+        let services = BTreeMap::new();
+        let term = ApprovalTerm { projects: &projects, services: &services, ids, now: late };
+        let held = |between: &HostsBetween| {
+            let mut pass = ApprovalPass::new(term, memory.clone());
+            make_way(&mut pass, (first, between), &projects, &asks);
+            let held = pass.memory().tasks().filter(|row| !row.is_ended).map(|row| row.id.clone());
+            held.collect::<BTreeSet<String>>()
+        };
+        let expected = |ids: &[&str]| ids.iter().map(|own| format!("us.state.{own}")).collect::<BTreeSet<String>>();
+        // `b` is not asked for host 1 while `a` does not allow it.
+        assert_eq!(held(&between), expected(&["a1"]));
+        // One that is in flux by itself keeps its tasks.
+        let alone = HostsBetween { affected: BTreeSet::new(), ..between.clone() };
+        assert_eq!(held(&alone), expected(&["a1", "a2", "b2"]));
+    }
+
+    #[test]
+    fn one_that_goes_together_with_a_host_in_between_goes_first_where_it_waits() {
+        let projects: Projects = [("search".to_owned(), terms(&["a"]))].into();
+        let asks = [ask(1), HostAsk { unit: ask(1).unit, ..ask(2) }, ask(3)];
+        let rows =
+            [said("a", 1, TaskStatus::Ok), said("a", 2, TaskStatus::InProcess), said("a", 3, TaskStatus::InProcess)];
+        let memory = ApprovalMemory::new(rows, BTreeMap::new());
+        let between = HostsBetween { stopped: [ask(1).subject].into(), ..HostsBetween::default() };
+        let late = row("a", 1).since.plus(terms(&[]).give_up);
+        assert_eq!(goes_first(&asks, (&memory, &between), &projects, late), Some(&asks[1]));
+    }
+
+    #[test]
+    fn hosts_that_are_in_flux_for_another_reason_too_do_not_only_wait() {
+        let now: Time = "2026-11-20T03:00:00Z".parse().unwrap();
+        let row = |subject: u64, affected: &[u64], is_between: bool| FluxRow {
+            affected: affected.iter().map(|own| ask(*own).subject).collect(),
+            wanted: is_between.then(Vec::new),
+            subject: ask(subject).subject,
+            apply: 1,
+            group: "search".to_owned(),
+            location: String::new(),
+            settle: Duration::from_secs(300),
+            is_disruptive: true,
+            is_repair: false,
+            is_down: false,
+            canary_of: None,
+            before: Vec::new(),
+            gave: Vec::new(),
+            stage: FluxStage::NotServed,
+            answer: None,
+        };
+        let flux = vec![row(1, &[2, 3, 4], true), row(3, &[], false), row(5, &[4], false)];
+        let between = HostsBetween::of(&RolloutMemory { flux, ..RolloutMemory::default() }, now);
+        let expected = HostsBetween { stopped: [ask(1).subject].into(), affected: [ask(2).subject].into() };
+        assert_eq!(between, expected);
     }
 }

@@ -20,7 +20,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
 use crate::registry::Marking;
-use crate::target::{PoolName, PoolTypes};
+use crate::target::{PoolBounds, PoolName};
 
 /// The values that all rules share.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +53,8 @@ pub struct RuleContext<'a> {
     pub tripped: &'a TrippedHosts,
     /// The servers that zones are written to.
     pub servers: &'a ServerNames,
-    /// Which types the targets of pools hold.
-    pub types: &'a PoolTypes,
+    /// Which records the targets of pools hold.
+    pub bounds: &'a PoolBounds,
     /// The RRsets that wait to be deleted.
     pub waits: &'a RrsetWaits,
     /// The hosts and RRsets that stay as they are, because a person edited them after an apply.

@@ -108,8 +108,8 @@ fn decide_one<'a>(reference: &RuleContext<'_>, view: TargetView<'_>, seen: &'a T
     let settled = carry::settled_there(reference, &compared, &desired);
     let differing = all_differing(&compared);
     let ground = RuleGround { live: &seen.live, ..reference.ground() };
-    let (types, subjects) = (reference.types, reference.stated.pods());
-    let settled_pods = pod_survey::settled_there(SurveyGround { ground, types, subjects });
+    let (bounds, subjects) = (reference.bounds, reference.stated.pods());
+    let settled_pods = pod_survey::settled_there(SurveyGround { ground, bounds, subjects });
     let context = RuleContext {
         live: &seen.live,
         desired: &desired,

@@ -16,7 +16,7 @@ use crate::inventory::Inventory;
 use crate::inventory::value::Time;
 use crate::live::{Live, PoolCopies};
 use crate::names::{ForeseenNames, NameIndex};
-use crate::target::PoolTypes;
+use crate::target::PoolBounds;
 
 /// What decisions depend on, in addition to the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +25,8 @@ pub struct DecisionInput<'a> {
     pub now: Time,
     /// The servers that zones are written to.
     pub servers: &'a ServerNames,
-    /// Which types the targets of pools hold.
-    pub types: &'a PoolTypes,
+    /// Which records the targets of pools hold.
+    pub bounds: &'a PoolBounds,
     /// The hosts whose rules run.
     pub selection: &'a Selection,
     /// The hosts whose rules do not run because of a breaker.
@@ -55,7 +55,7 @@ pub fn decide_and<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
-    let DecisionInput { now, servers, types, selection, tripped, waits, statements, held, recent, copies: pools } =
+    let DecisionInput { now, servers, bounds, selection, tripped, waits, statements, held, recent, copies: pools } =
         given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
@@ -63,7 +63,7 @@ pub fn decide_and<T>(
     let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let is_any = stated::is_any(inventory, statements);
     let of_pods = if is_any { PodSubjects::of(inventory, live) } else { PodSubjects::none(inventory, live) };
-    let survey = pod_survey::all(SurveyGround { ground, types, subjects: &of_pods }, derived.paired());
+    let survey = pod_survey::all(SurveyGround { ground, bounds, subjects: &of_pods }, derived.paired());
     let (used, mut settled) = derived.finish(ground, &names);
     let rivals = RivalGround { inventory, live, names: &names, used: &used };
     let PodSurvey { names: of_names, settled: settled_pods, faulty } = survey;
@@ -85,7 +85,7 @@ pub fn decide_and<T>(
         selection,
         tripped,
         servers,
-        types,
+        bounds,
         waits,
         held,
         recent,

@@ -18,7 +18,7 @@ use crate::desired::records::StatedSubject;
 use crate::dns::{Name, RdataRef, RrsetRef, Rtype, address_type};
 use crate::inventory::pods::Pod;
 use crate::live::{LiveRrset, NameSpot, PairedRecords, ZoneIndex};
-use crate::target::PoolTypes;
+use crate::target::PoolBounds;
 
 /// How many pods are processed at a time.
 const AT_ONCE: usize = 32;
@@ -62,8 +62,8 @@ impl PodSurvey {
 pub struct SurveyGround<'a> {
     /// What is known before.
     pub ground: RuleGround<'a>,
-    /// Which types the targets of pools hold.
-    pub types: &'a PoolTypes,
+    /// Which records the targets of pools hold.
+    pub bounds: &'a PoolBounds,
     /// The subjects of pods and endpoints.
     pub subjects: &'a PodSubjects<'a>,
 }
@@ -168,8 +168,8 @@ impl<'a> SurveyGround<'a> {
 
     /// Whether all targets of a zone hold some types.
     fn is_held(self, zone: ZoneIndex, rtypes: &[Rtype]) -> bool {
-        let mut targets = self.types.get(self.ground.pool_of(zone)).into_iter().flatten();
-        targets.all(|(_, types)| rtypes.iter().all(|rtype| types.holds(*rtype)))
+        let mut targets = self.bounds.get(self.ground.pool_of(zone)).into_iter().flatten();
+        targets.all(|(_, bounds)| rtypes.iter().all(|rtype| bounds.types.holds(*rtype)))
     }
 
     /// Notes that the one address of a settled pod and its PTR answer each other.

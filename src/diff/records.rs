@@ -8,11 +8,11 @@ use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
 use crate::claim::{RrsetClaim, TtlHold, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
-use crate::dns::{Name, Rtype};
+use crate::dns::{Name, Rdata, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
 use crate::live::{NamePlace, NameSpot};
 use crate::registry::Registry;
-use crate::target::{PoolTypes, TargetId};
+use crate::target::{PoolBounds, RecordBounds, TargetId};
 
 /// Decides whether the rules of the subject at a place run, by the order of codes. Where it is settled, the places of its
 /// names are open, and its claims are not looked at.
@@ -44,7 +44,7 @@ pub fn standing(context: &RuleContext<'_>, place: usize, subject: &StatedSubject
 /// Where it cannot be proven so, the rules run.
 pub fn is_settled(
     ground: RuleGround<'_>,
-    types: &PoolTypes,
+    bounds: &PoolBounds,
     subject: &StatedSubject,
     spots: &[Option<NameSpot>],
 ) -> bool {
@@ -61,7 +61,7 @@ pub fn is_settled(
             && ground.live.at(spot).count() == wanted.by_ref().filter(|claim| !claim.want.values().is_empty()).count()
     };
     subject.names().zip(spots).all(is_as_claimed)
-        && refused(ground, types, subject).is_none()
+        && refused(ground, bounds, subject).is_none()
         && protection(ground, subject).is_none()
 }
 
@@ -193,20 +193,23 @@ fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectB
     if let Some(fault) = subject.faults.iter().find(|fault| fault.is_unsupported) {
         return Some(words::unsupported(context, fault.origin, &fault.message));
     }
-    let (own, target) = refused(context.ground(), context.types, subject)?;
-    Some(words::type_refused(context, own.origin, own.claim.rtype, target))
+    let (own, target, why) = refused(context.ground(), context.bounds, subject)?;
+    Some(words::record_refused(context, own.origin, target, &why))
 }
 
-/// The first claim of a type that a target of its pool cannot hold, with the target.
+/// The first claim that a target of its pool cannot hold, with the target, and why.
 fn refused<'s>(
     ground: RuleGround<'_>,
-    types: &'s PoolTypes,
+    bounds: &'s PoolBounds,
     subject: &'s StatedSubject,
-) -> Option<(&'s StatedClaim, &'s TargetId)> {
+) -> Option<(&'s StatedClaim, &'s TargetId, String)> {
     subject.claims.iter().find_map(|own| {
         let pool = ground.pool_of(ground.live.zone_of(own.claim.owner.as_name())?);
-        let (target, _) = types.get(pool)?.iter().find(|(_, types)| !types.holds(own.claim.rtype))?;
-        Some((own, target))
+        let RrsetClaim { owner, rtype, want, ttl, .. } = &own.claim;
+        let values: Vec<&Rdata> = want.values().iter().map(|value| &value.rdata).collect();
+        let ttl = ttl.map(|wanted| wanted.ttl);
+        let refusal = |bounds: &RecordBounds| bounds.refusal((owner.as_name(), *rtype), ttl, &values);
+        bounds.get(pool)?.iter().find_map(|(target, bounds)| Some((own, target, refusal(bounds)?)))
     })
 }
 

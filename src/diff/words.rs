@@ -485,10 +485,10 @@ pub fn unsupported(context: &RuleContext<'_>, origin: Origin, message: &str) -> 
     block(BlockCode::TargetLimit, message, "write plain records, or keep this entry with the tool that understands it")
 }
 
-/// The block of a subject that states a type which a target of its pool does not take.
-pub fn type_refused(context: &RuleContext<'_>, origin: Origin, rtype: Rtype, target: &TargetId) -> SubjectBlock {
-    let message = format!("{}: the target `{target}` does not take {rtype}", at(context, origin));
-    let hint = "its server knows no type of this number: give the name to a pool whose targets do, or remove the entry";
+/// The block of a subject that states a record which a target of its pool does not take; `why` goes on after the target's name.
+pub fn record_refused(context: &RuleContext<'_>, origin: Origin, target: &TargetId, why: &str) -> SubjectBlock {
+    let message = format!("{}: the target `{target}` {why}", at(context, origin));
+    let hint = "change the entry, or give the name to a pool whose targets take it";
     block(BlockCode::TargetLimit, message, hint)
 }
 

@@ -9,6 +9,12 @@ use std::fmt;
 pub struct Ttl(u32);
 
 impl Ttl {
+    /// The least TTL: caches keep nothing.
+    pub const ZERO: Ttl = Ttl(0);
+
+    /// The least TTL with which caches keep anything.
+    pub const SECOND: Ttl = Ttl(1);
+
     /// The largest TTL that exists.
     pub const MAX: Ttl = Ttl(0x7fff_ffff);
 

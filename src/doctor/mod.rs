@@ -23,7 +23,7 @@ use crate::target::TargetCapabilities;
 use self::follower::FollowerExamined;
 
 /// All targets, looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Diagnosis {
     /// The program that looked, such as `zonewright 0.1.0`.
     pub tool: String,
@@ -49,7 +49,7 @@ pub struct ServiceHealth {
 }
 
 /// One target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TargetDiagnosis {
     /// The pool that it belongs to.
     pub pool: String,
@@ -68,7 +68,7 @@ pub struct TargetDiagnosis {
 }
 
 /// What a target can do, as far as no question to it is needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TargetAbilities {
     /// What it can do by its type and its settings.
     pub capabilities: TargetCapabilities,

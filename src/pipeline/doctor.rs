@@ -150,8 +150,8 @@ fn abilities(
     let is_here = |spec: &&ZoneSpec| config.pool(spec).name == target.id.pool && zones.contains(&&spec.name);
     let fenced = config.zones.iter().filter(is_here).filter(|spec| is_fenced(spec, target));
     let capabilities = provider::capabilities(target).expect("`check` passed the type");
-    // Where the settings do not say which types it takes, its server does.
-    let capabilities = TargetCapabilities { types: provider::types(target, context), ..capabilities };
+    // Where the settings do not say which records it takes, its server does.
+    let capabilities = TargetCapabilities { bounds: provider::bounds(target, context), ..capabilities };
     TargetAbilities { capabilities, fenced: fenced.map(|spec| spec.name.clone()).collect() }
 }
 

@@ -11,7 +11,7 @@ use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::recent_pods::recent_pods;
 use super::settings::{check_targets, local_folder, state_address};
-use super::targets::{server_names, types_of_pools};
+use super::targets::{bounds_of_pools, server_names};
 use super::{accepted, published, subjects, txt_keys, zone_changes};
 use crate::claim::SubjectPick;
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
@@ -39,7 +39,7 @@ use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
-use crate::target::{PoolTypes, TargetId};
+use crate::target::{PoolBounds, TargetId};
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -98,8 +98,8 @@ pub(super) struct PlanInput {
     pub zones: Zones,
     /// The servers that zones are written to.
     pub servers: ServerNames,
-    /// Which types the targets hold.
-    pub types: PoolTypes,
+    /// Which records the targets hold.
+    pub bounds: PoolBounds,
     /// The hosts whose rules do not run because of a breaker.
     pub tripped: TrippedHosts,
     /// The RRsets that wait to be deleted.
@@ -125,9 +125,10 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, types, selection, tripped, waits, statements, nothing, recent, zones, .. } = self;
+        let PlanInput { now, servers, bounds, selection, tripped, waits, statements, nothing, recent, zones, .. } =
+            self;
         let (held, copies) = (nothing, &zones.copies);
-        DecisionInput { now: *now, servers, types, selection, tripped, waits, statements, held, recent, copies }
+        DecisionInput { now: *now, servers, bounds, selection, tripped, waits, statements, held, recent, copies }
     }
 }
 
@@ -212,7 +213,7 @@ pub(super) fn gather(
     let source = &inventory.config.source;
     let context = ProviderContext { workspace: request.workspace, source, now: request.now, cache: None };
     // From a snapshot a plan is made without any server.
-    let types = if snapshot.is_some() { PoolTypes::new() } else { types_of_pools(&inventory, &context) };
+    let bounds = bounds_of_pools(&inventory, snapshot.is_none().then_some(&context));
     Ok(PlanInput {
         now: request.now,
         inventory,
@@ -220,7 +221,7 @@ pub(super) fn gather(
         selection,
         zones,
         servers,
-        types,
+        bounds,
         tripped,
         waits,
         statements,

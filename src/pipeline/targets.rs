@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
-use crate::target::{CopyId, PoolName, PoolTypes, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
+use crate::target::{CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -119,18 +119,19 @@ pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
     spec.fence.or_else(usual) == Some(ZoneFence::Marker)
 }
 
-/// Which types the targets of pools take, as far as it matters: targets are asked only where a file states a rare type.
-pub fn types_of_pools(inventory: &Inventory, context: &ProviderContext<'_>) -> PoolTypes {
+/// Which records the targets of pools take, as far as it matters: with `context` targets are asked, where a file states a rare type.
+pub fn bounds_of_pools(inventory: &Inventory, context: Option<&ProviderContext<'_>>) -> PoolBounds {
     let is_rare = |entry: &StatedEntry| match &entry.content {
         EntryContent::Rrset(rrset) => !RecordTypes::COMMON.holds(rrset.rtype),
         EntryContent::Bad(..) | EntryContent::Unsupported(_) | EntryContent::LeftAlone(_) => false,
     };
-    if !inventory.stated.entries.iter().any(is_rare) {
-        return PoolTypes::new();
-    }
-    let types = |target: &TargetSpec| (target.id.clone(), provider::types(target, context));
+    let asked = context.filter(|_| inventory.stated.entries.iter().any(is_rare));
+    let bounds = |target: &TargetSpec| match asked {
+        Some(context) => Some((target.id.clone(), provider::bounds(target, context))),
+        None => Some((target.id.clone(), provider::capabilities(target)?.bounds)),
+    };
     let pools = inventory.config.pools.iter();
-    pools.map(|pool| (pool.name.clone(), pool.targets.iter().map(types).collect())).collect()
+    pools.map(|pool| (pool.name.clone(), pool.targets.iter().filter_map(bounds).collect())).collect()
 }
 
 /// The names of the servers that zones are written to, each with the first place in the settings that holds it.

@@ -34,7 +34,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
-use crate::target::{NameServer, OpenedTarget, ReadTarget, RecordTypes, TargetCapabilities, TargetSet, WriteTarget};
+use crate::target::{NameServer, OpenedTarget, ReadTarget, RecordBounds, TargetCapabilities, TargetSet, WriteTarget};
 
 /// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
 macro_rules! providers {
@@ -76,8 +76,8 @@ struct Provider {
     open: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedReader,
     /// Opens a target to write to it.
     open_writer: fn(&SettingsNode, &ProviderContext<'_>) -> OpenedWriter,
-    /// Which types a target takes; where its settings do not say, it is asked.
-    types: fn(&SettingsNode, &ProviderContext<'_>) -> RecordTypes,
+    /// Which records a target takes; where its settings do not say, it is asked.
+    bounds: fn(&SettingsNode, &ProviderContext<'_>) -> RecordBounds,
     /// Looks at a target and some of its zones.
     examine: fn(&SettingsNode, &ProviderContext<'_>, &[&ZoneName]) -> TargetExamined,
 }
@@ -120,9 +120,9 @@ fn of_target(target: &TargetSpec) -> &'static Provider {
     named(&target.provider).expect("`check` passed the type")
 }
 
-/// Which types a target takes whose settings [`check`] passed; where they do not say, its server is asked.
-pub fn types(target: &TargetSpec, context: &ProviderContext<'_>) -> RecordTypes {
-    (of_target(target).types)(&target.settings, context)
+/// Which records a target takes whose settings [`check`] passed; where they do not say, its server is asked.
+pub fn bounds(target: &TargetSpec, context: &ProviderContext<'_>) -> RecordBounds {
+    (of_target(target).bounds)(&target.settings, context)
 }
 
 /// Checks the settings of a target; an unknown type is a finding too.

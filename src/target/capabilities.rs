@@ -1,17 +1,11 @@
 //! What targets of a type can do, as a value.
 
-use std::collections::BTreeMap;
-
-use serde::{Serialize, Serializer};
-
-use super::pool_name::PoolName;
-use super::set::TargetId;
+use super::bounds::RecordBounds;
 use super::write::UpdateLimits;
-use crate::dns::{Rtype, Ttl};
 use crate::document::words;
 
 /// What a target can do by its type and its settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct TargetCapabilities {
     /// Where its zones are.
     pub home: ZoneHome,
@@ -25,10 +19,8 @@ pub struct TargetCapabilities {
     pub comparison: RrsetComparison,
     /// What fences a zone where its settings do not say.
     pub fence: ZoneFence,
-    /// Which types of records it holds.
-    pub types: RecordTypes,
-    /// The largest TTL that it holds; the least is 0.
-    pub most_ttl: Ttl,
+    /// Which records it holds.
+    pub bounds: RecordBounds,
     /// What proves that it serves what was written.
     pub proof: PublicationProof,
 }
@@ -82,58 +74,6 @@ words! {
         None = "none",
     }
 }
-
-/// Types of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordTypes {
-    /// All that a zone can hold.
-    All,
-    /// These alone.
-    These(&'static [Rtype]),
-}
-
-impl RecordTypes {
-    /// Those that every target takes.
-    pub const COMMON: RecordTypes = RecordTypes::These(&[
-        Rtype::A,
-        Rtype::AAAA,
-        Rtype::CAA,
-        Rtype::CNAME,
-        Rtype::DNAME,
-        Rtype::DS,
-        Rtype::HTTPS,
-        Rtype::LOC,
-        Rtype::MX,
-        Rtype::NAPTR,
-        Rtype::NS,
-        Rtype::PTR,
-        Rtype::SRV,
-        Rtype::SSHFP,
-        Rtype::SVCB,
-        Rtype::TLSA,
-        Rtype::TXT,
-    ]);
-
-    /// Whether a type is among them.
-    pub fn holds(self, rtype: Rtype) -> bool {
-        match self {
-            RecordTypes::All => true,
-            RecordTypes::These(types) => types.contains(&rtype),
-        }
-    }
-}
-
-impl Serialize for RecordTypes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            RecordTypes::All => "all",
-            RecordTypes::These(_) => "some",
-        })
-    }
-}
-
-/// Which types the targets of each pool hold, in the pool's order of targets.
-pub type PoolTypes = BTreeMap<PoolName, Vec<(TargetId, RecordTypes)>>;
 
 words! {
     /// What proves that a target serves what was written to it.

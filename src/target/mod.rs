@@ -8,6 +8,8 @@ pub mod answers;
 
 pub mod apex;
 
+pub mod bounds;
+
 pub mod capabilities;
 
 pub mod marker;
@@ -27,9 +29,9 @@ pub mod set;
 pub mod write;
 
 pub use apex::ZoneApex;
+pub use bounds::{PoolBounds, RecordBounds, RecordTypes};
 pub use capabilities::{
-    AtomicUnit, PoolTypes, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome,
-    ZoneMaking,
+    AtomicUnit, PublicationProof, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
 };
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::Path;
 use zonewright::pipeline::targets::server_names;
-use zonewright::target::PoolTypes;
+use zonewright::target::PoolBounds;
 
 use zonewright::diff::decide::{self, DecisionInput};
 use zonewright::diff::held::HeldEdits;
@@ -74,7 +74,7 @@ pub fn decide_all(
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
     let given = DecisionInput {
         servers: &server_names(inventory),
-        types: &PoolTypes::new(),
+        bounds: &PoolBounds::new(),
         now: now(),
         selection: &selection,
         tripped: &tripped,

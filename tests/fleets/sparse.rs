@@ -22,7 +22,7 @@ use zonewright::inventory::value::{Inv, Time};
 use zonewright::live::{Live, NamePlace};
 use zonewright::reading::{CreationTerms, ReadingTerms, ZonesRequest, zones};
 use zonewright::target::{
-    Answer, NameExistence, OpenedTarget, PoolTypes, Question, ReadTarget, ReadingManner, ZoneRead, answers,
+    Answer, NameExistence, OpenedTarget, PoolBounds, Question, ReadTarget, ReadingManner, ZoneRead, answers,
 };
 use zonewright::{inventory, parallel};
 
@@ -144,7 +144,7 @@ impl Fleet {
             DecisionInput {
                 now: self.now,
                 servers: &servers,
-                types: &PoolTypes::new(),
+                bounds: &PoolBounds::new(),
                 selection,
                 tripped: &tripped,
                 waits: &waits,

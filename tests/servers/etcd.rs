@@ -659,6 +659,38 @@ fn a_name_below_another_is_blocked_before_coredns_mixes_them() {
     );
 }
 
+/// What no key can say is blocked in the plan, and the rest is applied.
+#[test]
+fn what_no_key_says_is_blocked_in_the_plan() {
+    let Some(site) = Site::start(1) else { return };
+    let zone = site.zones[0].clone();
+    let wrong = "any: {type: A, value: 192.0.2.1}
+'*': {type: A, value: 192.0.2.1}
+m: {type: MX, value: {preference: 10, exchange: m.example.org.}}
+p: {type: PTR, value: a.example.org.}
+soon: {type: A, ttl: 0, value: 192.0.2.1}
+empty: {type: TXT, value: ''}
+right: {type: TXT, value: a text}
+";
+    fs::write(site.path().join(format!("octo/{zone}.yaml")), wrong).expect("a file");
+    let plan = plan_in(site.path(), &[]);
+    let blocked = plan.document["blocked"].as_array().expect("a list");
+    let of = |own: &Value| (text(own, "subject"), text(own, "code"));
+    let found: BTreeSet<(String, String)> = blocked.iter().map(of).collect();
+    let names = ["any", "*", "m", "p", "soon", "empty"];
+    let expected = names.map(|name| (format!("record:static/{name}.{zone}."), "target-limit".to_owned()));
+    assert_eq!(found, expected.into(), "{blocked:#?}");
+    let applied = apply_in(site.path(), &plan.file, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    let keys = site.etcd.keys();
+    assert_eq!(keys.len(), 1, "{keys:?}");
+}
+
+/// A text of an object.
+fn text(own: &Value, key: &str) -> String {
+    own[key].as_str().expect("a text").to_owned()
+}
+
 /// One plan for a BIND and an etcd: both follow.
 #[test]
 fn a_pool_of_bind_and_etcd_follows_one_plan() {

@@ -361,7 +361,9 @@ impl Approvals<'_> {
                     why.message = format!("{host}, `{name}`, loses an address by it, and {}", why.message);
                 }
                 if let Some(first) = self.goes_before.get(&ask.subject).filter(|_| why.until.is_none()) {
-                    why.message = format!("{first} goes first: it stopped in between, and waits for the same services");
+                    why.message = format!(
+                        "{first} goes first: its change stopped in between, and it waits for the same services"
+                    );
                 }
                 own.push((ask.subject.clone(), why));
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
+use super::bounds::BOUNDS;
 use super::json::{Comparison, Operation, Transaction};
 use super::keys::{NamedKey, ZoneKeys, is_reverse};
 use super::layout::{EtcdLayout, KeyRange};
@@ -209,14 +210,9 @@ impl EditSite<'_> {
             .collect();
         let is_pointer = rtype == Rtype::PTR;
         if let Some(after) = after {
-            if after.ttl().as_secs() == 0 {
-                return Err(impossible(format!(
-                    "{rtype} of `{name}` would have a TTL of 0, which CoreDNS reads as 300"
-                )));
-            }
-            if is_pointer && (after.rdata().len() > 1 || !is_reverse(name)) {
-                let why = "CoreDNS has one PTR at a reverse name, and none elsewhere";
-                return Err(impossible(format!("PTR of `{name}`: {why}")));
+            let values: Vec<&Rdata> = after.rdata().iter().collect();
+            if let Some(why) = BOUNDS.refusal((name, rtype), Some(after.ttl()), &values) {
+                return Err(impossible(format!("etcd {why}")));
             }
             if rtype == Rtype::CNAME && after.rdata().len() > 1 {
                 return Err(impossible(format!("`{name}` would have several CNAME")));

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `settings` | pure: what the settings say |
 //! | `layout` | pure: names to keys, and back |
+//! | `bounds` | pure: which records it can hold |
 //! | `service` | pure: the value of a key to what CoreDNS makes of it, and back |
 //! | `keys` | pure: the keys of a zone to its contents |
 //! | `json` | pure: requests and answers of etcd's gateway |
@@ -16,6 +17,7 @@
 //! | `writer` | writes |
 //! | `examine` | looks at what works |
 
+mod bounds;
 mod change;
 mod client;
 mod examine;
@@ -29,10 +31,9 @@ mod writer;
 
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::Diagnostics;
-use crate::dns::{Rtype, Ttl};
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
 };
 
 use self::client::EtcdClient;
@@ -43,10 +44,7 @@ use self::writer::EtcdWriter;
 
 /// Keys of etcd. Any client may write to them.
 pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, types, examine };
-
-/// The types that CoreDNS makes of keys without a priority, a port or mail.
-const TYPES: RecordTypes = RecordTypes::These(&[Rtype::A, Rtype::AAAA, Rtype::CNAME, Rtype::PTR, Rtype::TXT]);
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
 
 /// A transaction compares whole keys.
 fn capabilities(_: &SettingsNode) -> TargetCapabilities {
@@ -57,8 +55,7 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         limits: change::LIMITS,
         comparison: RrsetComparison::RecordsAndTtl,
         fence: ZoneFence::Marker,
-        types: TYPES,
-        most_ttl: Ttl::MAX,
+        bounds: bounds::BOUNDS,
         proof: PublicationProof::ReadBack,
     }
 }
@@ -86,7 +83,7 @@ fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> Opened
     Ok(Box::new(EtcdWriter::new(EtcdReader { client, settings })))
 }
 
-/// Which types a target takes; it need not be asked.
-fn types(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordTypes {
-    TYPES
+/// Which records a target takes; it need not be asked.
+fn bounds(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordBounds {
+    bounds::BOUNDS
 }

@@ -20,10 +20,9 @@ mod target;
 use super::dns_server::settings::POWERDNS_TYPES;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::Diagnostics;
-use crate::dns::Ttl;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
 };
 
 use self::api::PowerDnsApi;
@@ -33,7 +32,7 @@ use self::target::{PowerDnsReader, PowerDnsWriter};
 
 /// PowerDNS with its API. Any client of either may write to its zones.
 pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, types, examine };
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
 
 /// What UPDATE can do; the API makes and deletes zones.
 fn capabilities(_: &SettingsNode) -> TargetCapabilities {
@@ -44,8 +43,7 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         limits: super::dns_server::LIMITS,
         comparison: RrsetComparison::Records,
         fence: ZoneFence::Marker,
-        types: POWERDNS_TYPES,
-        most_ttl: Ttl::MAX,
+        bounds: RecordBounds::of_types(POWERDNS_TYPES),
         proof: PublicationProof::ReadBack,
     }
 }
@@ -73,7 +71,7 @@ fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> Opened
     Ok(Box::new(PowerDnsWriter { api, primary: super::dns_server::open_primary(server, context)? }))
 }
 
-/// Which types the server takes; it need not be asked.
-fn types(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordTypes {
-    POWERDNS_TYPES
+/// Which records the server takes; it need not be asked.
+fn bounds(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordBounds {
+    RecordBounds::of_types(POWERDNS_TYPES)
 }

@@ -6,15 +6,14 @@ use super::dns_server::version::{ServerSoftware, software};
 use super::dns_server::{LIMITS, open_primary, open_servers};
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::Diagnostics;
-use crate::dns::Ttl;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome,
 };
 
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
 pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, types, examine };
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
 
 /// Prerequisites name no TTL (RFC 2136 section 2.4.2).
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
@@ -25,8 +24,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         limits: LIMITS,
         comparison: RrsetComparison::Records,
         fence: ZoneFence::Marker,
-        types: settings::types(settings),
-        most_ttl: Ttl::MAX,
+        bounds: RecordBounds::of_types(settings::types(settings)),
         proof: PublicationProof::ReadBack,
     }
 }
@@ -42,15 +40,15 @@ fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader 
     Ok(Box::new(open_servers(settings, context)?))
 }
 
-/// Which types the server takes that is written to. One that does not say what it is takes all, as far as is known.
-fn types(settings: &SettingsNode, context: &ProviderContext<'_>) -> RecordTypes {
-    let said = settings::types(settings);
+/// Which records the server takes that is written to. One that does not say what it is takes all, as far as is known.
+fn bounds(settings: &SettingsNode, context: &ProviderContext<'_>) -> RecordBounds {
+    let said = RecordBounds::of_types(settings::types(settings));
     if settings.get("software").is_some() {
         return said;
     }
     let settings = settings::parse(settings, context.source).0.expect("`check` passed the settings");
     match software(&settings.servers[0], settings.exchange.timeout) {
-        ServerSoftware::PowerDns => POWERDNS_TYPES,
+        ServerSoftware::PowerDns => RecordBounds::of_types(POWERDNS_TYPES),
         ServerSoftware::Bind | ServerSoftware::Knot | ServerSoftware::Other => said,
     }
 }

@@ -12,11 +12,11 @@ use super::memory::primary::MemoryPrimary;
 use super::memory::zone::MemoryZone;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
-use crate::dns::{Name, Ttl, ZoneName};
+use crate::dns::{Name, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
-    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordTypes, RrsetComparison, RrsetEdit,
+    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordBounds, RrsetComparison, RrsetEdit,
     TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
 };
 
@@ -28,8 +28,7 @@ pub const PROVIDER: Provider = Provider {
         limits: UpdateLimits::NONE,
         comparison: RrsetComparison::RecordsAndTtl,
         fence: ZoneFence::Marker,
-        types: RecordTypes::All,
-        most_ttl: Ttl::MAX,
+        bounds: RecordBounds::ALL,
         making: ZoneMaking { creates: false, deletes: false },
         proof: PublicationProof::ReadBack,
     },
@@ -39,7 +38,7 @@ pub const PROVIDER: Provider = Provider {
     place: |settings| format!("the primary of `{}`", dir(settings)),
     open: |settings, context| -> OpenedReader { Ok(Box::new(find(settings, context)?)) },
     open_writer: |settings, context| -> OpenedWriter { Ok(Box::new(find(settings, context)?)) },
-    types: |_, _| RecordTypes::All,
+    bounds: |_, _| RecordBounds::ALL,
     examine: |_, _, _| TargetExamined {
         key: None,
         signs: false,

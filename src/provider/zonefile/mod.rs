@@ -36,12 +36,12 @@ use std::time::Duration;
 use super::exchange::ExchangeSettings;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext, TargetEndpoint};
 use crate::diag::{Diagnostic, Diagnostics, FileFindings, Problem};
-use crate::dns::{ContentsError, Ttl, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{ContentsError, ZoneBuilder, ZoneContents, ZoneName};
 use crate::inventory::config::shared::read_command;
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::process::BoundedCommand;
 use crate::target::{
-    AtomicUnit, PublicationProof, ReadTarget, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits,
+    AtomicUnit, PublicationProof, ReadTarget, RecordBounds, RrsetComparison, TargetCapabilities, UpdateLimits,
     ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
 };
 
@@ -50,12 +50,21 @@ use self::load::{FileLoader, TargetFolder};
 use self::writer::FileWriter;
 
 /// A folder of the workspace. A file has no writer except the one that replaces it.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names: |_| Vec::new(), endpoints, place, open, open_writer, types, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names: |_| Vec::new(),
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
 
-/// Files hold all types.
-fn types(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordTypes {
-    RecordTypes::All
+/// Files hold all records.
+fn bounds(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordBounds {
+    RecordBounds::ALL
 }
 
 /// A server has what the files say once `reload` has loaded them.
@@ -67,8 +76,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         limits: UpdateLimits::NONE,
         comparison: RrsetComparison::RecordsAndTtl,
         fence: ZoneFence::None,
-        types: RecordTypes::All,
-        most_ttl: Ttl::MAX,
+        bounds: RecordBounds::ALL,
         proof: settings.get("reload").map_or(PublicationProof::ReadBack, |_| PublicationProof::Reload),
     }
 }

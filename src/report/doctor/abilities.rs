@@ -1,6 +1,7 @@
 //! What a target can do, in both forms.
 
 use crate::diag::sanitize;
+use crate::dns::Rtype;
 use crate::doctor::TargetDiagnosis;
 use crate::document::object_in_documents;
 use crate::report::paint::Paint;
@@ -10,6 +11,9 @@ use crate::target::{AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, 
 
 /// The columns before the words of an ability: the widest of what they are about, and two blanks on either side.
 const INDENT: usize = 14;
+
+/// How many types are named at most.
+const MOST_TYPES: usize = 16;
 
 /// What a target can do, as an object of a document.
 pub struct AbilitiesDocument<'t>(pub &'t TargetDiagnosis);
@@ -22,8 +26,9 @@ object_in_documents!(AbilitiesDocument<'_>, of => {
     "creates_zones": of.0.abilities.capabilities.making.creates,
     "deletes_zones": of.0.abilities.capabilities.making.deletes,
     "fenced": of.0.abilities.fenced,
-    "types": of.0.abilities.capabilities.types,
-    "max_ttl": of.0.abilities.capabilities.most_ttl.as_secs(),
+    "types": of.0.abilities.capabilities.bounds.types,
+    "min_ttl": of.0.abilities.capabilities.bounds.least_ttl.as_secs(),
+    "max_ttl": of.0.abilities.capabilities.bounds.most_ttl.as_secs(),
     "pace": of.0.examined.pace(),
     "proof": of.0.abilities.capabilities.proof,
 });
@@ -42,8 +47,8 @@ pub fn push_abilities(out: &mut String, target: &TargetDiagnosis, width: usize, 
         ("atomic unit", unit(target)),
         ("comparison", comparison(capabilities.comparison).to_owned()),
         ("fence", fence(target)),
-        ("types", types(capabilities.types).to_owned()),
-        ("TTLs", format!("0 to {}", capabilities.most_ttl)),
+        ("types", types(capabilities.bounds.types)),
+        ("TTLs", format!("{} to {}", capabilities.bounds.least_ttl, capabilities.bounds.most_ttl)),
         ("zones", making(capabilities.making).to_owned()),
     ];
     let proof = ("proof", proof(capabilities.proof).to_owned());
@@ -93,10 +98,16 @@ fn fence(target: &TargetDiagnosis) -> String {
 }
 
 /// Which types it holds.
-fn types(types: RecordTypes) -> &'static str {
+fn types(types: RecordTypes) -> String {
     match types {
-        RecordTypes::All => "all",
-        RecordTypes::These(_) => "those that its server knows; not `TYPE65400` and the like",
+        RecordTypes::All => "all".to_owned(),
+        RecordTypes::These(types) if types.len() > MOST_TYPES => {
+            "those that its server knows; not `TYPE65400` and the like".to_owned()
+        }
+        RecordTypes::These(types) => {
+            let types: Vec<String> = types.iter().map(Rtype::to_string).collect();
+            format!("{} alone", types.join(", "))
+        }
     }
 }
 

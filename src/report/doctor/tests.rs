@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::diag::{Code, Problem};
-use crate::dns::{Name, Ttl, ZoneName};
+use crate::dns::{Name, ZoneName};
 use crate::doctor::{FindingLevel, TargetAbilities, TargetDiagnosis};
 use crate::provider::examine::{
     Capabilities, KeyExamined, KeylessAccess, PlaceExamined, ServerClock, TargetExamined, UpdatesExamined,
@@ -13,7 +13,7 @@ use crate::provider::examine::{
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordTypes, RrsetComparison, TargetCapabilities, UpdateLimits, ZoneFence, ZoneHome,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, UpdateLimits, ZoneFence, ZoneHome,
     ZoneMaking,
 };
 
@@ -83,8 +83,7 @@ fn abilities() -> TargetAbilities {
         limits: UpdateLimits { edits: 500, octets: 61_440 },
         comparison: RrsetComparison::Records,
         fence: ZoneFence::Marker,
-        types: RecordTypes::All,
-        most_ttl: Ttl::MAX,
+        bounds: RecordBounds::ALL,
         proof: PublicationProof::ReadBack,
     };
     TargetAbilities { capabilities, fenced: vec![zone("a.example")] }

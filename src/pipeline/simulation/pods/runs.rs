@@ -41,7 +41,7 @@ use crate::state::{
     AcceptanceRecord, Acceptor, ApplyId, DownPods, OwnershipRegister, RolloutRegister, State, StatementRegister,
     WaitList,
 };
-use crate::target::{CopyId, PoolTypes, ReadTarget, ZoneId};
+use crate::target::{CopyId, PoolBounds, ReadTarget, ZoneId};
 
 /// No gate and no probe is asked in these stories.
 struct NoChecks;
@@ -74,7 +74,7 @@ impl Story {
             recent.listed.clear();
         }
         recent.gone = gone_srv((inventory, &live), &self.state, &memory).unwrap();
-        let (servers, types) = (ServerNames::new(), PoolTypes::new());
+        let (servers, bounds) = (ServerNames::new(), PoolBounds::new());
         let (selection, tripped) = (Selection::default(), TrippedHosts::default());
         let (waits, statements) = (self.state.waits().unwrap(), self.state.statements().unwrap());
         let decided = decide(
@@ -83,7 +83,7 @@ impl Story {
             DecisionInput {
                 now,
                 servers: &servers,
-                types: &types,
+                bounds: &bounds,
                 selection: &selection,
                 tripped: &tripped,
                 waits: &waits,
