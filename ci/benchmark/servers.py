@@ -33,9 +33,11 @@ def free_port():
 class Server:
     """A server that runs for as long as the `with` block does. `zones` gives the master file of each zone."""
 
-    def __init__(self, kind, folder, zones, updates=False):
+    def __init__(self, kind, folder, zones, updates=False, api=False):
         self.kind, self.folder, self.zones, self.updates = kind, os.path.abspath(folder), zones, updates
         self.port = free_port()
+        # The port of PowerDNS's API, whose key is the secret of the TSIG key.
+        self.api = free_port() if api else None
         os.makedirs(f"{self.folder}/zones")
         # Links, since a server may write a zone again: it replaces the file, and the file that was given stays.
         for zone, file in zones.items():
@@ -120,7 +122,7 @@ allow-axfr-ips=
 allow-dnsupdate-from=
 dnsupdate=yes
 security-poll-suffix=
-""",
+{self.api_settings()}""",
         )
         self.sql(f"PRAGMA journal_mode=WAL;\n.read {SCHEMA}\n")
         for zone in self.zones:
@@ -133,6 +135,12 @@ security-poll-suffix=
             for kind, content in allowed.items()
         ))
         return [program("pdns_server"), f"--config-dir={self.folder}", "--guardian=no", "--daemon=no"]
+
+    def api_settings(self):
+        """The settings of PowerDNS's API, where it is to have one."""
+        if self.api is None:
+            return ""
+        return f"webserver=yes\napi=yes\napi-key={SECRET}\nwebserver-address=127.0.0.1\nwebserver-port={self.api}\nwebserver-allow-from=127.0.0.1\n"
 
     def sql(self, statements):
         """Runs statements on PowerDNS's database."""

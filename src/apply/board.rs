@@ -20,6 +20,20 @@ pub struct UnitState {
     pub done: Vec<usize>,
     /// Why the rest is not.
     pub verdict: Option<UnitVerdict>,
+    /// Whether others may have written at the same time.
+    pub race: UnitRace,
+}
+
+/// Whether others may have written RRsets of a unit at the same time, unnoticed.
+#[derive(Debug, Clone, Default)]
+pub enum UnitRace {
+    /// They cannot have: what was there before was compared.
+    #[default]
+    Excluded,
+    /// They may have, and nothing shows that they did.
+    Possible,
+    /// They wrote its zone.
+    Seen(UnitVerdict),
 }
 
 /// In which phase a unit needs what another one made in the phases before.
@@ -63,7 +77,7 @@ impl<'a> ApplyBoard<'a> {
     pub fn new(hub: &'a ApplyHub<'a>, number: usize) -> ApplyBoard<'a> {
         let lane = &hub.survey.lanes[number];
         let made = |places: &Vec<usize>| places.iter().copied().filter(|place| lane.made[*place]).collect();
-        let state = |places| Mutex::new(UnitState { done: made(places), verdict: None });
+        let state = |places| Mutex::new(UnitState { done: made(places), ..UnitState::default() });
         let units = lane.places.iter().map(state).collect();
         let board = ApplyBoard { hub, number, lane, units, lost: AtomicBool::new(false) };
         board.begin();
@@ -162,6 +176,22 @@ impl<'a> ApplyBoard<'a> {
             self.unit(piece.unit).done.extend(&piece.changes);
             self.tell_if_through(piece.unit);
         }
+    }
+
+    /// Notes that pieces were written where nothing is compared.
+    pub fn expose(&self, pieces: &[UnitPiece]) {
+        for piece in pieces {
+            let race = &mut self.unit(piece.unit).race;
+            if matches!(race, UnitRace::Excluded) {
+                *race = UnitRace::Possible;
+            }
+        }
+    }
+
+    /// Notes that others wrote the zone of pieces at the same time.
+    pub fn race(&self, pieces: &[UnitPiece], error: &Problem) {
+        let verdict = UnitVerdict::of_error(OutcomeCode::Raced, error);
+        pieces.iter().for_each(|piece| self.unit(piece.unit).race = UnitRace::Seen(verdict.clone()));
     }
 
     /// Reports how far a unit is, and that its hosts are finished if all of it was done.

@@ -56,7 +56,7 @@ use crate::target::{Answer, CopyId, Question, ZoneId};
 
 use self::batch::UnitPiece;
 use self::board::ApplyBoard;
-pub use self::board::UnitState;
+pub use self::board::{UnitRace, UnitState};
 use self::hub::ApplyHub;
 pub use self::lane::{
     CopyAccess, LaneSurvey, MadeBefore, PoolShare, SurveyedCopy, UnitStanding, UnitVerdict, standing_marker,

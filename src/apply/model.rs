@@ -121,6 +121,8 @@ crate::document::words! {
         Partial = "partial",
         /// The server said that it made a change, and did not.
         NotApplied = "not-applied",
+        /// Its changes were made, and others wrote at the same time: what they wrote may be lost.
+        Raced = "raced",
         /// Its changes could not be made.
         Failed = "failed",
         /// It was not its turn before the apply stopped.
@@ -247,7 +249,8 @@ impl ApplyOutcome {
     /// How the apply ended.
     pub fn ending(&self) -> ApplyEnding {
         let fine = self.done();
-        let changed = self.count(OutcomeCode::Partial) + self.count(OutcomeCode::NotApplied);
+        let changed = [OutcomeCode::Partial, OutcomeCode::NotApplied, OutcomeCode::Raced];
+        let changed: usize = changed.into_iter().map(|outcome| self.count(outcome)).sum();
         let waiting = self.count(OutcomeCode::Waiting);
         match self.hosts.len() - waiting {
             all if fine == all && self.problems.is_empty() && waiting > 0 => ApplyEnding::Waiting,

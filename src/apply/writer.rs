@@ -174,7 +174,16 @@ impl<'a> ZoneWriter<'a> {
             self.settle_heard();
             let Some(front) = flight.front() else { break };
             match reply(&mut *self.session, front) {
-                UpdateReply::Done => self.hear_done(&mut flight),
+                UpdateReply::Done => {
+                    if !writer.compares() {
+                        self.board.expose(&front.pieces);
+                    }
+                    self.hear_done(&mut flight);
+                }
+                UpdateReply::Raced(error) => {
+                    self.board.race(&front.pieces, &error);
+                    self.hear_done(&mut flight);
+                }
                 reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
@@ -374,8 +383,15 @@ impl<'a> ZoneWriter<'a> {
     ) {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
+        for (sent, reply) in flight.iter().zip(&replies) {
+            if let UpdateReply::Raced(error) = reply {
+                self.board.race(&sent.pieces, error);
+            }
+        }
         // One behind the first that took effect shows that the first did too, its original being late.
-        let is_doubtful = replies.iter().any(|reply| matches!(reply, UpdateReply::Unknown(_) | UpdateReply::Done));
+        let may_be_done =
+            |reply: &UpdateReply| matches!(reply, UpdateReply::Unknown(_) | UpdateReply::Done | UpdateReply::Raced(_));
+        let is_doubtful = replies.iter().any(may_be_done);
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
         let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
         if is_doubtful || may_be_other && matches!(replies[0], UpdateReply::Prerequisite(_)) {
@@ -401,7 +417,7 @@ impl<'a> ZoneWriter<'a> {
         }
         match replies.pop_front() {
             None => {}
-            Some(UpdateReply::Done) => self.settle_done(flight),
+            Some(UpdateReply::Done | UpdateReply::Raced(_)) => self.settle_done(flight),
             Some(UpdateReply::Unknown(error)) => {
                 if self.may_try_again() {
                     self.send_again(flight)

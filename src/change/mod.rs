@@ -308,6 +308,8 @@ words! {
         CopyBlocked = "copy-blocked",
         /// Copies differ in RRsets that no change brings in line.
         CopiesDiffer = "copies-differ",
+        /// A target compares nothing before it writes.
+        CannotCompare = "cannot-compare",
         /// Names that pods of a set had stay until caches have forgotten what led to them.
         FormerNames = "former-names",
         /// The clock is behind what an earlier run noted, and subjects wait for a wave.
@@ -357,6 +359,7 @@ impl NoticeCode {
             | NoticeCode::TargetUnknown
             | NoticeCode::CopyBlocked
             | NoticeCode::CopiesDiffer
+            | NoticeCode::CannotCompare
             | NoticeCode::FormerNames
             | NoticeCode::ClockBack
             | NoticeCode::MigratesOften

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 54] = [
+const EXAMPLES: [CommandExample; 56] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -32,6 +32,16 @@ const EXAMPLES: [CommandExample; 54] = [
         "init",
         "zonewright init dns --from-axfr ns1.example.net example.net --records",
         "Make files that state all records of the zone, to move from another tool.",
+    ),
+    (
+        "init",
+        "zonewright init dns --from-powerdns http://127.0.0.1:8081 example.net --api-key-file api.key",
+        "Make the workspace dns/ from zones of a PowerDNS, read by its API.",
+    ),
+    (
+        "init",
+        "zonewright init dns --from-etcd http://127.0.0.1:2379 example.net --records",
+        "Make files that state all records which CoreDNS has in etcd.",
     ),
     ("check", "zonewright check --fix-lock", "Resolve conflicts in names.lock after a merge."),
     ("plan", "zonewright plan --host sas0-0005", "Show what would change for one host."),

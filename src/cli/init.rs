@@ -17,12 +17,12 @@ use crate::dns::{Name, ZoneName};
 use crate::git;
 use crate::inventory::value::Time;
 use crate::pipeline::Findings;
-use crate::pipeline::init::{self, ImportedZones, InitError, TransferRequest};
+use crate::pipeline::init::{self, ImportRequest, ImportedZones, InitError};
 use crate::report::init::{InitReport, made};
 use crate::report::paste::shell;
 use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::SNAPSHOT;
-use crate::starter::{IGNORE, KEYS, SETTINGS, Starter, ignored};
+use crate::starter::{IGNORE, ImportTarget, KEYS, KeyGiven, SETTINGS, Starter, ignored};
 
 /// The owner where nothing else says one.
 const OWNER: &str = "zonewright";
@@ -40,21 +40,16 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
     check_free(&folder)?;
     let owner = owner(&folder);
     let progress = ProgressLine::start(shared);
-    let outcome = match args.from_axfr.split_first() {
+    let secrets = secrets(args)?;
+    let outcome = match asked(args)? {
         None => init::of_folder(&folder, &owner, now, &progress).map(|starter| (starter, None)),
-        Some((server, zones)) => {
-            let zones = named_zones(zones)?;
-            let request = TransferRequest {
-                server,
-                zones: &zones,
-                key: None,
-                key_file: None,
-                owner: &owner,
-                now,
-                of_records: args.records,
-            };
-            transfer(args, &folder, request, &progress)?.map(|(starter, zones)| (starter, Some(zones)))
-        }
+        Some((place, zones)) => target(args, place, &secrets).and_then(|target| {
+            let named = target.with_secrets(&|file| named(&folder, Path::new(file)));
+            let (target, of_records) = (&target, args.records);
+            let request = ImportRequest { target, named: &named, zones: &zones, owner: &owner, now, of_records };
+            let (starter, zones) = init::of_target(&request, &progress)?;
+            Ok((starter, Some(zones)))
+        }),
     };
     progress.finish();
     let (starter, imported) = match outcome {
@@ -62,7 +57,7 @@ pub fn run(shared: &SharedArgs, args: &InitArgs) -> Result<Exit, CommandFailure>
         Err(error) => return Err(failure(shared, args, error)),
     };
     let kept = kept(&folder, &starter, imported.as_ref().is_some_and(ImportedZones::has_snapshot))?;
-    let made = NewWorkspace { folder: &folder, starter, imported, kept, secret: args.tsig_secret_file.as_deref() };
+    let made = NewWorkspace { folder: &folder, starter, imported, kept, secrets: secrets.all() };
     made.write(now)?;
     if !shared.quiet {
         output::print(&made.text())?;
@@ -110,7 +105,9 @@ fn named_zones(names: &[String]) -> Result<Vec<ZoneName>, CommandFailure> {
         let zone = Name::parse(text).map(ZoneName::new);
         let zone = zone.ok().filter(|_| !text.contains(['/', ':'])).ok_or_else(|| {
             let failure = CommandFailure::new(format!("`{text}` is not a zone"));
-            failure.hint("write DIR first, then `--from-axfr`, the server and the zones, such as `example.net`")
+            failure.hint(
+                "write DIR first, then `--from-axfr` or the like, the server and the zones, such as `example.net`",
+            )
         })?;
         if !parsed.contains(&zone) {
             parsed.push(zone);
@@ -119,28 +116,84 @@ fn named_zones(names: &[String]) -> Result<Vec<ZoneName>, CommandFailure> {
     Ok(parsed)
 }
 
-/// Transfers the zones of a request, with the key that the arguments name.
-fn transfer(
-    args: &InitArgs,
-    folder: &Path,
-    request: TransferRequest<'_>,
-    progress: &ProgressLine,
-) -> Result<Result<(Starter, ImportedZones), InitError>, CommandFailure> {
-    let file = args.tsig_secret_file.as_deref();
-    let absolute = file.map(std::path::absolute).transpose();
-    let absolute =
-        absolute.map_err(|error| CommandFailure::new(format!("the file of the key cannot be named: {error}")))?;
-    let key =
-        absolute.as_deref().map(|file| init::key_of(file, args.tsig_key.as_ref(), args.tsig_algorithm.as_deref()));
-    let key = match key.transpose() {
-        Ok(key) => key,
-        Err(error) => return Ok(Err(error)),
+/// The target that the arguments name, and the zones; none where the workspace is made of a folder.
+fn asked(args: &InitArgs) -> Result<Option<(&String, Vec<ZoneName>)>, CommandFailure> {
+    let named = [&args.from_axfr, &args.from_powerdns, &args.from_etcd];
+    let Some((place, zones)) = named.into_iter().find_map(|values| values.split_first()) else { return Ok(None) };
+    Ok(Some((place, named_zones(zones)?)))
+}
+
+/// The files of secrets that the arguments name, as absolute paths.
+struct SecretFiles {
+    /// That of the TSIG key.
+    tsig: Option<PathBuf>,
+    /// That of the API's key.
+    api: Option<PathBuf>,
+    /// That of the password.
+    password: Option<PathBuf>,
+}
+
+impl SecretFiles {
+    /// All of them.
+    fn all(&self) -> Vec<PathBuf> {
+        [&self.tsig, &self.api, &self.password].into_iter().flatten().cloned().collect()
+    }
+}
+
+/// Finds the files of secrets.
+fn secrets(args: &InitArgs) -> Result<SecretFiles, CommandFailure> {
+    let absolute = |file: &Option<PathBuf>| {
+        let file = file.as_deref().map(std::path::absolute).transpose();
+        file.map_err(|error| CommandFailure::new(format!("the file of the secret cannot be named: {error}")))
     };
-    let key_file = absolute.as_deref().map(|file| match inside(folder, file) {
-        Some(inside) => inside.display().to_string(),
-        None => copied_to(file),
-    });
-    Ok(init::of_server(&TransferRequest { key, key_file, ..request }, progress))
+    let found = SecretFiles {
+        tsig: absolute(&args.tsig_secret_file)?,
+        api: absolute(&args.api_key_file)?,
+        password: absolute(&args.password_file)?,
+    };
+    match &found {
+        SecretFiles { tsig: Some(tsig), api: Some(api), .. } if tsig != api && copied_to(tsig) == copied_to(api) => {
+            let message = format!("{} and {} would have one name in the workspace", tsig.display(), api.display());
+            Err(CommandFailure::new(message).hint("give one of the files another name"))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// The target at a place.
+///
+/// Errors: the key cannot be used.
+fn target(args: &InitArgs, place: &str, secrets: &SecretFiles) -> Result<ImportTarget, InitError> {
+    let key_of = |file: &PathBuf| init::key_of(file, args.tsig_key.as_ref(), args.tsig_algorithm.as_deref());
+    let key: Option<KeyGiven> = secrets.tsig.as_ref().map(key_of).transpose()?;
+    let text = |file: &PathBuf| file.display().to_string();
+    if !args.from_etcd.is_empty() {
+        let endpoints = place.split(',').map(|url| url.trim().to_owned()).collect();
+        let user = args.user.clone().zip(secrets.password.as_ref().map(text));
+        return Ok(ImportTarget::Etcd { endpoints, prefix: args.prefix.clone(), user });
+    }
+    match &secrets.api {
+        None => Ok(ImportTarget::NameServer { server: place.to_owned(), key }),
+        Some(file) => {
+            let server = args.server.clone().unwrap_or_else(|| host_of(place).to_owned());
+            Ok(ImportTarget::PowerDns { url: place.to_owned(), key_file: text(file), server, key })
+        }
+    }
+}
+
+/// The host of a URL, without its port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split('/').next().unwrap_or(rest);
+    match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
+/// How the settings name the file of a secret.
+fn named(folder: &Path, file: &Path) -> String {
+    inside(folder, file).map_or_else(|| copied_to(file), |inside| inside.display().to_string())
 }
 
 /// The path of a file from a folder that it is in; none where it is in another.
@@ -182,15 +235,15 @@ struct NewWorkspace<'a> {
     imported: Option<ImportedZones>,
     /// The files that were there before, and stay.
     kept: Vec<String>,
-    /// The file of the secret, where the arguments name one.
-    secret: Option<&'a Path>,
+    /// The files of secrets that the arguments name.
+    secrets: Vec<PathBuf>,
 }
 
-impl<'a> NewWorkspace<'a> {
-    /// The file of the secret, where it is copied into the workspace: zones were transferred, and it is not in the
-    /// folder already.
-    fn copied_key(&self) -> Option<&'a Path> {
-        self.secret.filter(|file| self.imported.is_some() && inside(self.folder, file).is_none())
+impl NewWorkspace<'_> {
+    /// The files of secrets that are copied into the workspace: those that are not in the folder already.
+    fn copied_secrets(&self) -> Vec<PathBuf> {
+        let is_copied = |file: &&PathBuf| self.imported.is_some() && inside(self.folder, file).is_none();
+        self.secrets.iter().filter(is_copied).cloned().collect()
     }
 
     /// Writes everything, or nothing.
@@ -205,15 +258,15 @@ impl<'a> NewWorkspace<'a> {
                 .write(&file.path, file.text.as_bytes())
                 .map_err(|error| unusable(&folder.join(&file.path), &error))?;
         }
-        if let Some(key) = self.copied_key() {
+        let (copied, ignore) = (self.copied_secrets(), format!("{KEYS}{IGNORE}"));
+        for file in &copied {
             let unreadable =
-                |error| CommandFailure::new(format!("the file of the key cannot be read: {error}")).hint(NOTHING);
-            let secret = fs::read(key).map_err(unreadable)?;
-            let (path, ignore) = (copied_to(key), format!("{KEYS}{IGNORE}"));
+                |error| CommandFailure::new(format!("the file of the secret cannot be read: {error}")).hint(NOTHING);
+            let (secret, path) = (fs::read(file).map_err(unreadable)?, copied_to(file));
             together.write_private(&path, &secret).map_err(|error| unusable(&folder.join(&path), &error))?;
-            if !folder.join(&ignore).exists() {
-                together.write(&ignore, b"*\n").map_err(|error| unusable(&folder.join(&ignore), &error))?;
-            }
+        }
+        if !copied.is_empty() && !folder.join(&ignore).exists() {
+            together.write(&ignore, b"*\n").map_err(|error| unusable(&folder.join(&ignore), &error))?;
         }
         if let Some(imported) = imported {
             imported.save(together.staging(), now).map_err(|error| CommandFailure::new(&error).hint(NOTHING))?;
@@ -226,8 +279,8 @@ impl<'a> NewWorkspace<'a> {
 
     /// What is printed.
     fn text(self) -> String {
-        let key = self.copied_key();
-        let NewWorkspace { folder, mut starter, imported, kept, secret } = self;
+        let copied = self.copied_secrets();
+        let NewWorkspace { folder, mut starter, imported, kept, secrets } = self;
         if kept.iter().any(|path| path == IGNORE) {
             let text = fs::read_to_string(folder.join(IGNORE)).unwrap_or_default();
             let missing: Vec<&str> =
@@ -237,14 +290,15 @@ impl<'a> NewWorkspace<'a> {
                 starter.remarks.push(missing);
             }
         }
-        if let Some(key) = key {
-            starter.remarks.push(format!(
+        let copy = |file: &PathBuf| {
+            format!(
                 "`{}` is a copy of the secret in {}, and is not in git. Every clone needs it, readable by its user alone.",
-                copied_to(key),
-                key.display()
-            ));
-        }
-        starter.remarks.extend(secret.and_then(|secret| in_repository(folder, secret)));
+                copied_to(file),
+                file.display()
+            )
+        };
+        starter.remarks.extend(copied.iter().map(copy));
+        starter.remarks.extend(secrets.iter().filter_map(|secret| in_repository(folder, secret)));
         let shown = folder.display().to_string();
         let change = if shown == "." { String::new() } else { format!(" -C {}", quoted(&shown)) };
         let command = |rest: &str| format!("zonewright{change} {rest}");
@@ -252,7 +306,7 @@ impl<'a> NewWorkspace<'a> {
             vec![(command("check"), "every file, offline"), (command("plan"), "what would be changed in DNS, and why")];
         let mut others = Vec::new();
         if imported.as_ref().is_some_and(ImportedZones::has_snapshot) {
-            others.push((format!("{SNAPSHOT}/"), "the zones as they were transferred".to_owned()));
+            others.push((format!("{SNAPSHOT}/"), "the zones as they were read".to_owned()));
             next.push((
                 command(&format!(
                     "plan --live-snapshot {}",
@@ -291,7 +345,7 @@ fn failure(shared: &SharedArgs, args: &InitArgs, error: InitError) -> CommandFai
             let found = Findings { unread: errors, ..Findings::default() };
             output::findings(shared, &found);
             let failure = CommandFailure::new("not every zone could be read: nothing was written");
-            if args.tsig_secret_file.is_none() && is_refused {
+            if args.tsig_secret_file.is_none() && !args.from_axfr.is_empty() && is_refused {
                 failure.hint("if the server requires a key: `--tsig-secret-file FILE`, as `tsig-keygen` makes it")
             } else {
                 failure
@@ -312,7 +366,7 @@ fn failure(shared: &SharedArgs, args: &InitArgs, error: InitError) -> CommandFai
         InitError::BadTarget(found) => {
             let first = found.errors().iter().next().map(|found| (found.message.clone(), found.hint.clone()));
             let (message, hint) = first.expect("an error was found");
-            CommandFailure::new(format!("the server or its key: {message}")).maybe_hint(hint)
+            CommandFailure::new(format!("the target or its key: {message}")).maybe_hint(hint)
         }
         InitError::Folder(folder, error) => {
             let message = format!("`{}` cannot be read: {}", folder.display(), error.to_string().to_lowercase());

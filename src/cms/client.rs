@@ -32,7 +32,7 @@ impl CmsClient {
     fn ask(&self, method: HttpMethod, rest: &str, json: Option<&str>) -> Result<HttpAnswer, CmsFault> {
         let url = format!("{}{rest}", self.tasks);
         let credential = self.bearer.as_deref().map(|bearer| ("authorization", bearer));
-        let question = HttpQuestion { method, url: &url, credential, json, max: MAX_ANSWER };
+        let question = HttpQuestion { method, url: &url, credential, json, max: MAX_ANSWER, repeats: false };
         self.http.ask(&question).map_err(|HttpFailure { kind, message }| {
             let kind = match kind {
                 HttpFailureKind::Unreachable => CmsFaultKind::Unreachable,

@@ -62,7 +62,7 @@ fn attempt(gate: &Gate, input: &str, context: AskContext<'_>) -> Result<GateAnsw
             (failure, said)
         }
         GateQuestion::Url(url) => {
-            let HttpAnswer { host, status, content } = fetch(url, gate.terms.timeout, context.is_over)?;
+            let HttpAnswer { host, status, content, .. } = fetch(url, gate.terms.timeout, context.is_over)?;
             let failure = (status != 200).then(|| format!("`{host}` answers with status {status}"));
             (failure, in_one_line(&content))
         }

@@ -2,11 +2,13 @@
 //!
 //! Comes in: where to send what. Goes out: success, or why it failed. This room alone knows the client library.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use ureq::http::{Method, Request, Uri};
+use ureq::http::{HeaderMap, HeaderName, Method, Request, Uri};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Error};
 
@@ -43,6 +45,8 @@ pub struct HttpAnswer {
     pub status: u16,
     /// The beginning of the content, at most so many octets as were asked for.
     pub content: Vec<u8>,
+    /// The headers that are text, by their names in small letters; the first of each.
+    pub headers: BTreeMap<String, String>,
 }
 
 /// Gets a URL, and at most `max` octets of the content, as far as it came; any status is an answer. Otherwise as [`post_json`].
@@ -55,7 +59,7 @@ pub fn get(url: &str, max: u64, timeout: Duration) -> Result<HttpAnswer, Attempt
     let mut content = Vec::new();
     // The status is the answer: content that is cut is as good as it came.
     let _ = answer.body_mut().as_reader().take(max).read_to_end(&mut content);
-    Ok(HttpAnswer { host, status: answer.status().as_u16(), content })
+    Ok(HttpAnswer { host, status: answer.status().as_u16(), content, headers: texts(answer.headers()) })
 }
 
 /// How a request asks (RFC 9110 section 9.3).
@@ -84,6 +88,8 @@ pub struct HttpQuestion<'q> {
     pub json: Option<&'q str>,
     /// How many octets an answer may have.
     pub max: u64,
+    /// Whether it is asked again where the server says after which time (`Retry-After`): it must change nothing.
+    pub repeats: bool,
 }
 
 /// Why a question has no answer.
@@ -144,11 +150,25 @@ impl HttpClient {
         Ok(HttpClient { agent, timeout, host })
     }
 
-    /// Asks, and reads the whole answer; any status is one.
+    /// Asks, and reads the whole answer; any status is one. A server that is busy is asked again where the question repeats, and as
+    /// long as one request may take.
     ///
     /// Errors: no connection, no whole answer in time, or a longer one.
     pub fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
-        let HttpQuestion { method, url, credential, json, max } = *question;
+        let begun = Instant::now();
+        loop {
+            let answer = self.ask_once(question)?;
+            let pause = busy_for(&answer).filter(|_| question.repeats);
+            match pause.filter(|pause| begun.elapsed() + *pause < self.timeout) {
+                Some(pause) => thread::sleep(pause),
+                None => return Ok(answer),
+            }
+        }
+    }
+
+    /// Asks once.
+    fn ask_once(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+        let HttpQuestion { method, url, credential, json, max, .. } = *question;
         let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.host) };
         let unanswered = |error: Error| {
             let is_late = matches!(error, Error::Timeout(_));
@@ -179,8 +199,22 @@ impl HttpClient {
         if content.len() as u64 > max {
             return Err(failed(HttpFailureKind::TooLong, format!("answers with more than {max} bytes")));
         }
-        Ok(HttpAnswer { host: self.host.clone(), status: answer.status().as_u16(), content })
+        let (host, headers) = (self.host.clone(), texts(answer.headers()));
+        Ok(HttpAnswer { host, status: answer.status().as_u16(), content, headers })
     }
+}
+
+/// How long a server asks to be left alone: its answer is that it is busy, and says so in seconds (RFC 9110 section 10.2.3, RFC
+/// 6585 section 4). At least one second, so that a server that says 0 is not asked without a pause.
+fn busy_for(answer: &HttpAnswer) -> Option<Duration> {
+    let seconds: u64 = answer.headers.get("retry-after")?.trim().parse().ok()?;
+    matches!(answer.status, 429 | 503).then_some(Duration::from_secs(seconds.max(1)))
+}
+
+/// The headers that are text.
+fn texts(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let text = |name: &HeaderName| Some((name.as_str().to_owned(), headers.get(name)?.to_str().ok()?.to_owned()));
+    headers.keys().filter_map(text).collect()
 }
 
 /// Where a request goes, and with what.
@@ -270,5 +304,58 @@ fn in_words(error: &Error, timeout: Duration) -> String {
         Error::InvalidProxyUrl => "cannot be reached: the proxy's URL in the environment is wrong".to_owned(),
         // The texts of other errors may quote the URL.
         _ => "cannot be reached".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A server that gives these answers, one after another, and then the last one again; with how many were asked for.
+    fn serve(answers: &'static [&'static str]) -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request);
+                let number = counted.fetch_add(1, Ordering::SeqCst);
+                let answer = answers[number.min(answers.len() - 1)];
+                let _ = write!(stream, "HTTP/1.1 {answer}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+            }
+        });
+        (url, asked)
+    }
+
+    /// What a client gets that waits for ten seconds.
+    fn ask(url: &str, repeats: bool) -> HttpAnswer {
+        let client = HttpClient::new(url, Duration::from_secs(10)).unwrap();
+        let question = HttpQuestion { method: HttpMethod::Get, url, credential: None, json: None, max: 10, repeats };
+        client.ask(&question).unwrap()
+    }
+
+    #[test]
+    fn a_busy_server_is_asked_again_when_it_says_so() {
+        let answers = &["503 Busy\r\nRetry-After: 1", "429 Later\r\nRetry-After: 0", "200 OK\r\nX-Serial: 7"];
+        let (url, asked) = serve(answers);
+        let answer = ask(&url, true);
+        assert_eq!((answer.status, asked.load(Ordering::SeqCst)), (200, 3));
+        assert_eq!(answer.headers.get("x-serial").map(String::as_str), Some("7"));
+        let (url, asked) = serve(answers);
+        assert_eq!((ask(&url, false).status, asked.load(Ordering::SeqCst)), (503, 1), "it might change something");
+    }
+
+    #[test]
+    fn a_server_that_is_busy_for_longer_than_a_request_may_take_is_not_waited_for() {
+        let (url, asked) = serve(&["503 Busy\r\nRetry-After: 3600"]);
+        assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
+        let (url, asked) = serve(&["503 Busy"]);
+        assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
     }
 }

@@ -12,7 +12,7 @@ use super::TOOL;
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::dns::reverse::{is_reverse, reverse_zone};
 use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
-use crate::inventory::config::toml::{self, quoted};
+use crate::inventory::config::toml;
 use crate::inventory::node::SourceText;
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
@@ -22,12 +22,9 @@ use crate::provider::{self, ProviderContext, outage, secret};
 use crate::reading::side_by_side::side_by_side;
 use crate::snapshot::{SavedCopy, SnapshotWriter};
 use crate::starter::fleet::FoundFleet;
-use crate::starter::imported::{self, ImportBasis, ImportSource, KeyGiven, SNAPSHOT, subnet};
-use crate::starter::{Starter, found, transferred};
+use crate::starter::imported::{self, ImportBasis, ImportSource, SNAPSHOT, subnet};
+use crate::starter::{ImportTarget, KeyGiven, Starter, found, transferred};
 use crate::target::{PoolName, ReadTarget, TargetId, ZoneRead};
-
-/// The type of target whose settings name servers.
-const SERVERS: &str = "rfc2136";
 
 /// The usual name of an export of hosts.
 const HOSTS: &str = "hosts.csv";
@@ -79,17 +76,15 @@ pub fn of_folder(folder: &Path, owner: &str, now: Time, progress: &dyn Progress)
     imported::make(&basis).map_err(|fleet| InitError::NoHosts(Box::new(fleet)))
 }
 
-/// What is asked of a server.
+/// What is asked of a target.
 #[derive(Debug)]
-pub struct TransferRequest<'a> {
-    /// The server, as a target names it.
-    pub server: &'a str,
+pub struct ImportRequest<'a> {
+    /// The target, the files of its secrets as absolute paths.
+    pub target: &'a ImportTarget,
+    /// The target as the settings are to name it.
+    pub named: &'a ImportTarget,
     /// The zones.
     pub zones: &'a [ZoneName],
-    /// The key, its file as an absolute path.
-    pub key: Option<KeyGiven>,
-    /// The file of the key, as the settings are to name it.
-    pub key_file: Option<String>,
     /// Who we are.
     pub owner: &'a str,
     /// The clock.
@@ -98,7 +93,7 @@ pub struct TransferRequest<'a> {
     pub of_records: bool,
 }
 
-/// The zones of a server that a workspace was made of.
+/// The zones of a target that a workspace was made of.
 #[derive(Debug)]
 pub struct ImportedZones {
     /// The zones; none where files of the workspace state what is in them.
@@ -144,21 +139,17 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
     Ok(KeyGiven { name: name.to_string(), algorithm, file: file.display().to_string() })
 }
 
-/// Transfers zones, and the reverse zones of the addresses in them that the server has; makes a workspace from them.
+/// Reads zones, and the reverse zones of the addresses in them that the target has; makes a workspace from them.
 ///
 /// Gives all files except the snapshot, which the zones are saved as; there is none where the files state the records.
-pub fn of_server(
-    transfer: &TransferRequest<'_>,
-    progress: &dyn Progress,
-) -> Result<(Starter, ImportedZones), InitError> {
-    let TransferRequest { server, zones: asked, key, key_file, owner, now, of_records } = transfer;
-    let (target, source) = target(server, key.as_ref())?;
+pub fn of_target(request: &ImportRequest<'_>, progress: &dyn Progress) -> Result<(Starter, ImportedZones), InitError> {
+    let ImportRequest { target, named, zones: asked, owner, now, of_records } = request;
+    let (target, source) = checked(target)?;
     let context = ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None };
     let access = provider::open(&target, &context).map_err(|error| InitError::Unread(vec![error]))?;
     let access = access.as_ref();
     let mut all = contents(read(access, asked, RunStage::Zones, progress))?;
-    let named = key.as_ref().zip(key_file.as_ref()).map(|(key, file)| KeyGiven { file: file.clone(), ..key.clone() });
-    let origin = ImportSource::Server(server, named.as_ref());
+    let origin = ImportSource::Target(named);
     if *of_records {
         let live = live(all);
         let basis = ImportBasis { live: &live, unread: &[], now: *now, owner, origin };
@@ -190,16 +181,15 @@ fn reason(error: &Problem) -> String {
     format!("{}{}", error.message, hint.unwrap_or_default())
 }
 
-/// The settings of the target, checked.
-fn target(server: &str, key: Option<&KeyGiven>) -> Result<(TargetSpec, SourceText), InitError> {
+/// The settings of a target, checked.
+fn checked(target: &ImportTarget) -> Result<(TargetSpec, SourceText), InitError> {
     let mut files = Files::default();
-    let mut text = format!("type = {}\nserver = {}\n", quoted(SERVERS), quoted(server));
-    text.extend(key.map(|key| format!("{}\n", key.setting())));
-    let source = SourceText { file: files.add("--from-axfr"), text };
+    let text: String = target.settings().iter().map(|(line, _)| format!("{line}\n")).collect();
+    let source = SourceText { file: files.add(target.option()), text };
     let parsed = toml::parse(&source);
     let mut found = parsed.faults;
     let id = TargetId::only(&PoolName::unknown());
-    let target = TargetSpec { id, provider: SERVERS.to_owned(), settings: parsed.root };
+    let target = TargetSpec { id, provider: target.provider().to_owned(), settings: parsed.root };
     found.append(provider::check(&target, &source));
     match found.error_count() {
         0 => Ok((target, source)),

@@ -6,11 +6,13 @@ use crate::change::{Notice, NoticeCode};
 use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
-use crate::inventory::model::Trust;
+use crate::inventory::model::{Config, Trust};
 use crate::inventory::pods::{PodSetFile, PodSetIndex};
+use crate::inventory::pool::TargetSpec;
 use crate::inventory::stated::RecordSource;
+use crate::provider;
 use crate::reading::Zones;
-use crate::target::TargetId;
+use crate::target::{RrsetComparison, TargetId};
 
 /// The notices about sources, settings and zones, and whether any of them could not be read completely.
 pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice>, bool) {
@@ -22,6 +24,7 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(stray_pods(inventory));
     notices.extend(unread_copies(zones));
+    notices.extend(uncompared(&inventory.config));
     notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
     (notices, is_partial)
 }
@@ -127,4 +130,23 @@ pub(super) fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
         Some(Notice { code, name: name.to_owned(), subject: None, message: reason.clone() })
     };
     inventory.sources().filter_map(notice).collect()
+}
+
+/// The notices about targets that compare nothing before they write.
+fn uncompared(config: &Config) -> impl Iterator<Item = Notice> {
+    let compares = |target: &TargetSpec| {
+        provider::capabilities(target).is_none_or(|own| own.comparison != RrsetComparison::Nothing)
+    };
+    let notice = |target: &TargetSpec| {
+        let place = provider::place(target);
+        Notice {
+            code: NoticeCode::CannotCompare,
+            name: place.clone(),
+            subject: None,
+            message: format!(
+                "`{place}`: what others write to it at the same time may be lost; `exclusive = true` says that nothing else does"
+            ),
+        }
+    };
+    config.targets().filter(move |target| !compares(target)).map(notice)
 }

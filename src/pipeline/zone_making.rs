@@ -232,9 +232,10 @@ impl ZoneWork<'_> {
             return Ok(());
         }
         match reply {
-            UpdateReply::Refused(problem) | UpdateReply::Failed(problem) | UpdateReply::Unknown(problem) => {
-                Err(problem)
-            }
+            UpdateReply::Refused(problem)
+            | UpdateReply::Failed(problem)
+            | UpdateReply::Unknown(problem)
+            | UpdateReply::Raced(problem) => Err(problem),
             UpdateReply::Prerequisite(_) | UpdateReply::Done => {
                 Err(self.problem(change, &format!("the catalog `{catalog}` has something else at `{}`", key.owner)))
             }

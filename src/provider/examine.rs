@@ -200,9 +200,13 @@ pub(super) fn try_update(writer: &dyn WriteTarget, zone: &ZoneName) -> UpdatesEx
     let reply = session.send(&update).map(|ticket| session.reply(ticket));
     examined(match reply {
         Ok(UpdateReply::Done | UpdateReply::Prerequisite(_)) => None,
-        Ok(UpdateReply::Refused(error) | UpdateReply::Failed(error) | UpdateReply::Unknown(error)) | Err(error) => {
-            Some(error)
-        }
+        Ok(
+            UpdateReply::Refused(error)
+            | UpdateReply::Failed(error)
+            | UpdateReply::Unknown(error)
+            | UpdateReply::Raced(error),
+        )
+        | Err(error) => Some(error),
     })
 }
 

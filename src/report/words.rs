@@ -446,6 +446,13 @@ impl ExplainedCode for NoticeCode {
                  zone get no change at this target. Find out what is wrong with the target; what it lacks is planned \
                  again as soon as it can be read.",
             ),
+            NoticeCode::CannotCompare => words(
+                "cannot compare",
+                "a target compares nothing before it writes",
+                "The target has no way to compare, as a part of a write, what is there with what was seen before. What \
+                 something else writes at the same time may be lost. `exclusive = true` in the target's settings says \
+                 that nothing else writes there. An apply says `raced` where it sees that something did.",
+            ),
             NoticeCode::CopyBlocked => words(
                 "copy blocked",
                 "what a target holds keeps changes away from it",
@@ -584,6 +591,13 @@ impl ExplainedCode for OutcomeCode {
                 "The server answered that it had made the host's changes, but the records that zonewright read back \
                  are different. Servers ignore some changes without an error, such as an address where there is a \
                  CNAME. The message names the rule that is the likely cause. Remove the cause and plan again.",
+            ),
+            OutcomeCode::Raced => words(
+                "raced",
+                "made, but something else wrote at the same time: see below",
+                "The host's changes were made at a target that compares nothing before it writes, and something else \
+                 wrote to the zone at the same time. What that wrote at these names may be lost. Find what else writes \
+                 there, and stop it. Then plan again: the new plan starts from what is there now.",
             ),
             OutcomeCode::Failed => words(
                 "failed",

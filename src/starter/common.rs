@@ -19,14 +19,14 @@ pub fn ignored(starter: &Starter) -> impl Iterator<Item = &str> {
 /// The file that says it.
 pub const IGNORE: &str = ".gitignore";
 
-/// The files for git; a secret in the workspace is not kept either.
-pub fn for_git(secret: Option<&str>) -> Vec<StarterFile> {
+/// The files for git; secrets in the workspace are not kept either.
+pub fn for_git(secrets: &[&str]) -> Vec<StarterFile> {
     let [state, keys] = IGNORED;
     let mut ignore = format!(
         "# The journal, and what else zonewright remembers between runs: kept, but not in git.\n{state}\n\
-         # Secrets of TSIG keys.\n{keys}\n"
+         # Secrets.\n{keys}\n"
     );
-    if let Some(secret) = secret.filter(|path| Path::new(path).is_relative() && !path.starts_with(keys)) {
+    for secret in secrets.iter().filter(|path| Path::new(path).is_relative() && !path.starts_with(keys)) {
         ignore.push_str(&format!("{}\n", as_pattern(secret)));
     }
     let attributes = "# Branches that give names add rows; `zonewright check --fix-lock` resolves their conflicts.\n\
@@ -58,13 +58,13 @@ mod tests {
 
     #[test]
     fn a_secret_in_the_workspace_is_not_kept_in_git() {
-        let ignored = |secret: Option<&str>| {
-            let starter = Starter { files: for_git(secret), ..Starter::default() };
+        let ignored = |secrets: &[&str]| {
+            let starter = Starter { files: for_git(secrets), ..Starter::default() };
             ignored(&starter).map(str::to_owned).collect::<Vec<_>>().join("\n")
         };
-        assert_eq!(ignored(None), ".zonewright/\nkeys/");
-        assert_eq!(ignored(Some("keys/a.key")), ".zonewright/\nkeys/");
-        assert_eq!(ignored(Some("/etc/zonewright.key")), ".zonewright/\nkeys/");
-        assert_eq!(ignored(Some("zone wright.key")), ".zonewright/\nkeys/\n/zone\\ wright.key");
+        assert_eq!(ignored(&[]), ".zonewright/\nkeys/");
+        assert_eq!(ignored(&["keys/a.key"]), ".zonewright/\nkeys/");
+        assert_eq!(ignored(&["/etc/zonewright.key"]), ".zonewright/\nkeys/");
+        assert_eq!(ignored(&["zone wright.key", "api"]), ".zonewright/\nkeys/\n/zone\\ wright.key\n/api");
     }
 }

@@ -60,7 +60,7 @@ pub fn make(owner: &str, now: Time) -> Starter {
         StarterFile::new("zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", "its reverse zone", REVERSE.to_owned()),
     ];
     files.extend(editors::schemas());
-    files.extend(common::for_git(None));
+    files.extend(common::for_git(&[]));
     let basis = vec!["no exports were found here: this is an example of four hosts".to_owned()];
     let remarks = vec![
         "Every file says what is in it. Replace the example's exports with yours, or begin with the zones of your \

@@ -138,7 +138,7 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     }));
     files.extend(stand_ins.iter().map(stand_in));
     files.extend(editors::schemas());
-    files.extend(common::for_git(None));
+    files.extend(common::for_git(&[]));
     let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
     Starter { files, basis: told(&sorted, &zones), remarks }
 }

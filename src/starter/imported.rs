@@ -10,7 +10,7 @@ use ipnet::IpNet;
 use super::fleet::{FoundFleet, FoundHost};
 use super::project::StarterProject;
 use super::settings::{StarterAdmin, StarterPool, StarterSettings, StarterSource, StarterZone, commented};
-use super::{SETTINGS, Starter, StarterFile, common, count, editors, fresh_slug, plain, some};
+use super::{ImportTarget, SETTINGS, Starter, StarterFile, common, count, editors, fresh_slug, plain, some};
 use crate::dns::reverse::{is_reverse, reverse_name};
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::inventory::config::toml::quoted;
@@ -50,36 +50,10 @@ pub struct ImportBasis<'a> {
 /// Where zones are.
 #[derive(Debug, Clone, Copy)]
 pub enum ImportSource<'a> {
-    /// On a server, with the key that messages to it are signed with.
-    Server(&'a str, Option<&'a KeyGiven>),
+    /// At a target.
+    Target(&'a ImportTarget),
     /// In folders of master files, each with its zones.
     Folders(&'a [(String, Vec<ZoneName>)]),
-}
-
-/// A key, as settings name it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyGiven {
-    /// Its name.
-    pub name: String,
-    /// Its algorithm.
-    pub algorithm: String,
-    /// The file of its secret.
-    pub file: String,
-}
-
-impl KeyGiven {
-    /// A key as it might be.
-    fn example() -> KeyGiven {
-        let [name, algorithm, file] = ["zonewright.", "hmac-sha256", "keys/zonewright.key"].map(str::to_owned);
-        KeyGiven { name, algorithm, file }
-    }
-
-    /// The setting of a target.
-    pub fn setting(&self) -> String {
-        let KeyGiven { name, algorithm, file } = self;
-        let (name, algorithm, file) = (quoted(name), quoted(algorithm), quoted(file));
-        format!("tsig_key = {{ name = {name}, algorithm = {algorithm}, secret_file = {file} }}")
-    }
 }
 
 /// The hosts with what is made up for them.
@@ -140,12 +114,12 @@ pub fn make(basis: &ImportBasis<'_>) -> Result<Starter, FoundFleet> {
     files.extend(l3_tors(basis, &numbered));
     files.extend(ipv4_map(basis, &numbered));
     files.extend(reports(basis, &numbered));
-    let secret = match basis.origin {
-        ImportSource::Server(_, key) => key.map(|key| key.file.as_str()),
-        ImportSource::Folders(_) => None,
+    let secrets = match basis.origin {
+        ImportSource::Target(target) => target.secrets(),
+        ImportSource::Folders(_) => Vec::new(),
     };
     files.extend(editors::schemas());
-    files.extend(common::for_git(secret));
+    files.extend(common::for_git(&secrets));
     Ok(Starter { files, basis: told(basis, &numbered), remarks: remarks(basis, &numbered) })
 }
 
@@ -163,7 +137,7 @@ fn settings(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> StarterSetting
     let about = "read out of EUI-64 addresses; replace it with your agents' reports";
     let macs = has_macs.then(|| ("from-dns".to_owned(), "agents/*.jsonl".to_owned(), about.to_owned()));
     let from = match basis.origin {
-        ImportSource::Server(server, _) => format!("the server {server}"),
+        ImportSource::Target(target) => target.called(),
         ImportSource::Folders(_) => "the zone files in this folder".to_owned(),
     };
     let head = vec![
@@ -187,34 +161,12 @@ fn settings(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> StarterSetting
     }
 }
 
-/// The comment on a target without a key.
-const UNSIGNED: &str = "Most servers accept only signed updates. `tsig-keygen zonewright.` makes a key; the file is \
-                        for its owner alone, and keys/ is not kept in git.";
-
 /// The pools.
 pub(super) fn pools(origin: ImportSource<'_>) -> Vec<StarterPool> {
     let kind = |kind: &str, about: &str| (format!("type = {}", quoted(kind)), about.to_owned());
     match origin {
-        ImportSource::Server(server, key) => {
-            let mut target = vec![
-                kind("rfc2136", "read by zone transfer, written by UPDATE"),
-                (format!("server = {}", quoted(server)), "the primary of the zones".to_owned()),
-            ];
-            let mut about = vec![
-                "`zonewright doctor` says what the server allows, and what to change if it does not allow enough."
-                    .to_owned(),
-            ];
-            match key {
-                Some(key) => {
-                    let clone = "signs every message; the file is not in git: copy it into every clone, readable by its user alone";
-                    target.push((key.setting(), clone.to_owned()))
-                }
-                None => {
-                    about.push(UNSIGNED.to_owned());
-                    target.push((format!("# {}", KeyGiven::example().setting()), String::new()));
-                }
-            }
-            vec![StarterPool { name: "main".to_owned(), about, target }]
+        ImportSource::Target(target) => {
+            vec![StarterPool { name: "main".to_owned(), about: target.about(), target: target.settings() }]
         }
         ImportSource::Folders(folders) => {
             let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| StarterPool {
@@ -238,7 +190,7 @@ pub fn pool_name(number: usize) -> String {
 /// The settings of a zone.
 fn zone(origin: ImportSource<'_>, contents: &ZoneContents) -> StarterZone {
     let number = match origin {
-        ImportSource::Server(..) => 0,
+        ImportSource::Target(_) => 0,
         ImportSource::Folders(folders) => {
             folders.iter().position(|(_, zones)| zones.contains(contents.apex())).unwrap_or_default()
         }
@@ -441,6 +393,9 @@ fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
             ));
         }
     }
+    if let ImportSource::Target(target) = basis.origin {
+        remarks.extend(target.unfound());
+    }
     remarks.extend(marked(basis.live));
     remarks.push(
         "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
@@ -519,7 +474,8 @@ mod tests {
     /// The workspace of zones on a server.
     fn made(live: &Live, unread: &[(Option<ZoneName>, String)]) -> Starter {
         let now = "2026-11-20T02:00:00.5Z".parse().unwrap();
-        let origin = ImportSource::Server("ns1.example.net", None);
+        let target = ImportTarget::NameServer { server: "ns1.example.net".to_owned(), key: None };
+        let origin = ImportSource::Target(&target);
         make(&ImportBasis { live, unread, now, owner: "test", origin }).unwrap()
     }
 

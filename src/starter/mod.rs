@@ -10,12 +10,15 @@ mod editors;
 mod example;
 
 pub use common::{IGNORE, KEYS, ignored};
+pub use origin::{ImportTarget, KeyGiven};
 
 pub mod fleet;
 
 pub mod found;
 
 pub mod imported;
+
+mod origin;
 
 mod project;
 

@@ -23,12 +23,12 @@ pub fn make(basis: &ImportBasis<'_>) -> Starter {
     let file = |contents: &ZoneContents| plain(contents.apex().as_name()).replace('/', "\\047");
     let path = |contents: &ZoneContents| format!("{ZONES}/{}.yaml", file(contents));
     contents.iter().for_each(|contents| stated.take_zone(path(contents), contents.apex().clone()));
-    let (server, key) = match basis.origin {
-        ImportSource::Server(server, key) => (server, key),
-        ImportSource::Folders(_) => ("the zone files in this folder", None),
+    let (from, secrets) = match basis.origin {
+        ImportSource::Target(target) => (target.called(), target.secrets()),
+        ImportSource::Folders(_) => ("the zone files in this folder".to_owned(), Vec::new()),
     };
     let head = vec![
-        format!("Made by `zonewright init --records` on {} from the server {server}.", basis.now.to_second()),
+        format!("Made by `zonewright init --records` on {} from {from}.", basis.now.to_second()),
         "The files in zones/ state what the server had then. From now on they are the source: edit them, then \
          `zonewright plan`. `zonewright help` lists the commands."
             .to_owned(),
@@ -63,7 +63,7 @@ pub fn make(basis: &ImportBasis<'_>) -> Starter {
         StarterFile::new(path(contents), count(zone.rrsets, "RRset", "RRsets"), zone.text.clone())
     }));
     files.extend(editors::schemas());
-    files.extend(common::for_git(key.map(|key| key.file.as_str())));
+    files.extend(common::for_git(&secrets));
     let names: Vec<String> = contents.iter().map(|contents| plain(contents.apex().as_name())).collect();
     let from = vec![format!("{}: {}", count(names.len(), "zone", "zones"), some(&names))];
     Starter { files, basis: from, remarks: remarks(basis, &written) }
@@ -114,6 +114,7 @@ fn remarks(basis: &ImportBasis<'_>, written: &[ZoneYaml]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::starter::ImportTarget;
     use crate::starter::fleet::tests::live;
 
     /// A zone with a value of each form, and what a server or a signer makes.
@@ -129,7 +130,8 @@ mod tests {
     fn a_zone_is_stated_as_octodns_has_it_and_what_that_form_cannot_say_is_named() {
         let live = live(&[("example.net", ZONE)]);
         let now = "2026-11-20T02:00:00Z".parse().unwrap();
-        let origin = ImportSource::Server("192.0.2.53", None);
+        let target = ImportTarget::NameServer { server: "192.0.2.53".to_owned(), key: None };
+        let origin = ImportSource::Target(&target);
         let starter = make(&ImportBasis { live: &live, unread: &[], now, owner: "us", origin });
         let file = starter.files.iter().find(|file| file.path == "zones/example.net.yaml").unwrap();
         insta::assert_snapshot!(file.text, @r#"

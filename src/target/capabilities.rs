@@ -48,6 +48,8 @@ words! {
     AtomicUnit {
         /// A message about one zone.
         Message = "message",
+        /// A request about one zone.
+        Request = "request",
         /// A transaction about one zone.
         Transaction = "transaction",
         /// The file of a zone.
@@ -62,6 +64,8 @@ words! {
         Records = "records",
         /// Its records and its TTL.
         RecordsAndTtl = "records-and-ttl",
+        /// Nothing: what others write at the same time may be lost.
+        Nothing = "nothing",
     }
 }
 

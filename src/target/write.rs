@@ -53,6 +53,8 @@ impl UpdateLimits {
 pub enum UpdateReply {
     /// The server says, provably where there is a key, that it took effect.
     Done,
+    /// It took effect, and others wrote the zone at the same time: what they wrote to its RRsets may be lost.
+    Raced(Problem),
     /// A prerequisite, described in words, did not hold, so provably nothing took effect.
     Prerequisite(String),
     /// The server will not do this update however often it is sent; provably nothing took effect.
@@ -83,6 +85,11 @@ pub trait WriteTarget: Send + Sync {
     ///
     /// Errors: any reason why a question is not answered, or the zone cannot be written at all.
     fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem>;
+
+    /// Whether what was seen before is compared as a part of each write, so that no edit of others can be lost.
+    fn compares(&self) -> bool {
+        true
+    }
 
     /// Starts to write a zone. Nothing is sent and no connection made yet.
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_>;

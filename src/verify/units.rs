@@ -6,11 +6,15 @@ use std::collections::BTreeSet;
 use super::mismatch::unread;
 use crate::apply::compare::is_after;
 use crate::apply::{
-    LaneReadBack, LaneSurvey, OutcomeCode, PlanWritten, ReadBack, UnitStanding, UnitState, UnitVerdict,
+    LaneReadBack, LaneSurvey, OutcomeCode, PlanWritten, ReadBack, UnitRace, UnitStanding, UnitState, UnitVerdict,
 };
 use crate::diag::Problem;
 use crate::rollout::UnitStep;
 use crate::target::TargetId;
+
+/// What to do about a unit that others wrote to at the same time.
+const AFTER_RACE: &str =
+    "plan again, and find who else writes to this target: `exclusive = true` says that nothing else does";
 
 /// How a unit came out in a lane.
 enum LaneOutcome {
@@ -258,9 +262,25 @@ fn verdict(survey: &LaneSurvey<'_>, unit: usize, state: &UnitState, read_back: &
         (UnitStanding::Left(verdict), _) if done == all => verdict.clone(),
         // All may be done after all: an update that was given up may come late.
         (_, Some(verdict)) if done < all => {
-            let message = format!("{done} of {all} changes were made; then: {}", verdict.message);
+            let raced = match &state.race {
+                UnitRace::Seen(race) => format!("; {}", race.message),
+                UnitRace::Excluded | UnitRace::Possible => String::new(),
+            };
+            let message = format!("{done} of {all} changes were made; then: {}{raced}", verdict.message);
             UnitVerdict { outcome: OutcomeCode::Partial, message, hint: verdict.hint.clone() }
         }
-        _ => unread(survey.changes, &state.done, read_back).unwrap_or(fine(OutcomeCode::Applied)),
+        _ => written(unread(survey.changes, &state.done, read_back), &state.race),
+    }
+}
+
+/// The outcome of a unit of which all was made, with what is read otherwise.
+fn written(unread: Option<UnitVerdict>, race: &UnitRace) -> UnitVerdict {
+    match (race, unread) {
+        (UnitRace::Seen(race), None) => race.clone(),
+        (UnitRace::Seen(_) | UnitRace::Possible, Some(found)) if found.outcome == OutcomeCode::NotApplied => {
+            let message = format!("others write at the same time: {}", found.message);
+            UnitVerdict { outcome: OutcomeCode::Raced, message, hint: Some(AFTER_RACE.to_owned()) }
+        }
+        (_, unread) => unread.unwrap_or(fine(OutcomeCode::Applied)),
     }
 }

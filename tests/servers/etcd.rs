@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +22,17 @@ use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, r
 use crate::server::{Key, Kind, Server, ServerConfig, free_port};
 use crate::workspace::edit;
 
-/// What it needs.
-const NEEDS: [&str; 2] = ["/usr/bin/etcd", "/usr/bin/etcdctl"];
+/// The programs `etcd` and `etcdctl`: those of a folder that `ETCD_BIN` names, such as that of another version, or Debian's.
+fn programs() -> [PathBuf; 2] {
+    let folder = std::env::var_os("ETCD_BIN").map_or_else(|| PathBuf::from("/usr/bin"), PathBuf::from);
+    ["etcd", "etcdctl"].map(|program| folder.join(program))
+}
 
 /// How long a start may take.
 const START: Duration = Duration::from_secs(60);
 
 /// A running etcd of one member; it ends when this is dropped.
-struct Etcd {
+pub struct Etcd {
     /// The process.
     child: Child,
     /// Its files.
@@ -41,14 +44,14 @@ struct Etcd {
 impl Etcd {
     /// Starts one; `None`, which it says aloud, where it is not installed.
     fn start() -> Option<Etcd> {
-        if !NEEDS.iter().all(|file| crate::have(Path::new(file))) {
+        if !programs().iter().all(|file| crate::have(file)) {
             return None;
         }
         let folder = tempfile::tempdir().expect("a folder");
         let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
         let (port, peers) = (free_port(&loopback), free_port(&loopback));
         let (client, peer) = (format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{peers}"));
-        let mut command = Command::new(NEEDS[0]);
+        let mut command = Command::new(&programs()[0]);
         command.arg("--data-dir").arg(folder.path().join("data"));
         command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
@@ -65,13 +68,13 @@ impl Etcd {
     }
 
     /// Where it is.
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Runs `etcdctl`.
-    fn ctl(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(NEEDS[1]);
+    pub fn ctl(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(&programs()[1]);
         command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url()]).args(args);
         command.output().expect("it runs")
     }
@@ -96,7 +99,7 @@ impl Etcd {
 
     /// Begins a transaction, as `etcdctl txn` reads it, after a pause.
     fn transaction(&self, script: &str, pause: Duration) -> Child {
-        let mut command = Command::new(NEEDS[1]);
+        let mut command = Command::new(&programs()[1]);
         command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url(), "txn"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
@@ -153,21 +156,21 @@ max_loss = \"100%\"
 const ZONES: usize = 25;
 
 /// A workspace whose zones are in an etcd.
-struct Site {
+pub struct Site {
     /// The etcd.
-    etcd: Etcd,
+    pub etcd: Etcd,
     /// The workspace.
     folder: TempDir,
     /// The zones, without the final dot.
-    zones: Vec<String>,
+    pub zones: Vec<String>,
 }
 
 /// RRsets by name and type: TTL and data.
-type Rrsets = BTreeMap<(String, &'static str), (u64, BTreeSet<String>)>;
+pub type Rrsets = BTreeMap<(String, &'static str), (u64, BTreeSet<String>)>;
 
 impl Site {
     /// Makes one with so many zones; `None` where etcd is not installed.
-    fn start(zones: usize) -> Option<Site> {
+    pub fn start(zones: usize) -> Option<Site> {
         let site = Site {
             etcd: Etcd::start()?,
             folder: tempfile::tempdir().expect("a folder"),
@@ -200,12 +203,12 @@ impl Site {
     }
 
     /// States what a zone is to hold.
-    fn state(&self, zone: &str, rrsets: &Rrsets) {
+    pub fn state(&self, zone: &str, rrsets: &Rrsets) {
         write_stated(self.path(), zone, rrsets);
     }
 
     /// Plans and applies; all must be applied.
-    fn apply_all(&self) -> Planned {
+    pub fn apply_all(&self) -> Planned {
         let plan = plan_in(self.path(), &[]);
         assert_eq!(plan.document["blocked"], json!([]), "{:#}", plan.document["blocked"]);
         let applied = apply_in(self.path(), &plan.file, &[]);
@@ -310,7 +313,7 @@ fn coredns_answers_what_is_stated_in_500_random_zones() {
 }
 
 /// One RRset at a name of a zone.
-fn one(zone: &str, label: &str, ttl: u64, value: &str) -> Rrsets {
+pub fn one(zone: &str, label: &str, ttl: u64, value: &str) -> Rrsets {
     [((format!("{label}.{zone}."), "A"), (ttl, [value.to_owned()].into()))].into()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
@@ -10,32 +10,10 @@ use serde_json::{Value, json};
 
 use crate::made::{Makers, SPARE};
 use crate::pdns;
+use crate::pdns_api::{ask, put};
 use crate::rig::{Planned, Rig, apply_in, plan_in, quiet_in, text_of};
-use crate::server::{Key, Kind, Server};
+use crate::server::{Kind, Server};
 use crate::workspace::edit;
-
-/// Asks the API of a server; gives the content of the answer, which must be one of success.
-fn ask(server: &Server, method: &str, path: &str, content: &Value) -> String {
-    let address = pdns::api(server.folder());
-    let content = if content.is_null() { String::new() } else { content.to_string() };
-    let mut stream = TcpStream::connect(&address).expect("the API runs");
-    let key = &Key::new("any").secret;
-    let request = format!(
-        "{method} /api/v1/servers/localhost/{path} HTTP/1.0\r\nX-API-Key: {key}\r\nContent-Length: {}\r\n\r\n{content}",
-        content.len()
-    );
-    stream.write_all(request.as_bytes()).expect("the API reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("the API answers");
-    let (head, content) = answer.split_once("\r\n\r\n").expect("an answer of HTTP");
-    assert!(head.split(' ').nth(1).is_some_and(|status| status.starts_with('2')), "{answer}");
-    content.to_owned()
-}
-
-/// Puts RRsets into a zone.
-fn put(server: &Server, zone: &str, rrsets: &Value) {
-    ask(server, "PATCH", &format!("zones/{zone}"), &json!({"rrsets": rrsets}));
-}
 
 /// Whether each record of an RRset is switched off; empty where there is no such RRset.
 fn switches(server: &Server, zone: &str, name: &str, rtype: &str) -> Vec<bool> {

@@ -126,6 +126,7 @@ mod tests {
             UpdateReply::Refused(error) => ("refused", error.code.to_string()),
             UpdateReply::Failed(error) => ("failed", error.code.to_string()),
             UpdateReply::Unknown(error) => ("unknown", error.code.to_string()),
+            UpdateReply::Raced(error) => ("raced", error.code.to_string()),
         }
     }
 

@@ -214,9 +214,10 @@ mod tests {
         match reply {
             UpdateReply::Done => "done",
             UpdateReply::Prerequisite(_) => "prerequisite",
-            UpdateReply::Refused(error) | UpdateReply::Failed(error) | UpdateReply::Unknown(error) => {
-                error.code.as_str()
-            }
+            UpdateReply::Refused(error)
+            | UpdateReply::Failed(error)
+            | UpdateReply::Unknown(error)
+            | UpdateReply::Raced(error) => error.code.as_str(),
         }
     }
 

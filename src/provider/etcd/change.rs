@@ -8,7 +8,7 @@ use super::bounds::BOUNDS;
 use super::json::{Comparison, Operation, Transaction};
 use super::keys::{NamedKey, ZoneKeys, is_reverse};
 use super::layout::{EtcdLayout, KeyRange};
-use super::service::{EtcdService, ServiceRecord};
+use super::service::{EtcdService, ServiceRecord, with_ttl};
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
 use crate::target::{RrsetEdit, Update, UpdateLimits, marker_key};
 
@@ -224,9 +224,9 @@ impl EditSite<'_> {
             match after {
                 Some(after) if stays(&record.rdata) => {
                     if record.ttl != after.ttl() {
-                        let service = key.service.clone().unwrap_or_default();
-                        let service = EtcdService { ttl: u64::from(after.ttl().as_secs()), ..service };
-                        transaction.operations.push(Operation::Put(key.key.key.clone(), service.to_json()));
+                        let text = with_ttl(&key.key.value, after.ttl())
+                            .ok_or_else(|| impossible(format!("a key of `{name}` is no object of JSON")))?;
+                        transaction.operations.push(Operation::Put(key.key.key.clone(), text));
                     }
                 }
                 _ => transaction.operations.push(Operation::Delete(key.key.key.clone())),

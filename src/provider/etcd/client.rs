@@ -120,13 +120,13 @@ impl EtcdClient {
     ///
     /// Errors: there is no answer, or more comes.
     pub fn read(&self, range: &KeyRange, at: Option<i64>, most: (u64, u64)) -> Result<KeysRead, EtcdFault> {
-        let (mut keys, mut octets, mut revision, mut from) = (Vec::new(), 0, at, range.from.clone());
+        let (mut keys, mut octets, mut revision) = (Vec::new(), 0, at);
+        let mut from = range.from.clone().into_bytes();
         loop {
-            let page = KeyRange { from, to: range.to.clone() };
-            let answer =
-                self.ask_any("/v3/kv/range", &json::range(&page, revision, PAGE), most.1.saturating_sub(octets))?;
+            let request = json::range((&from, &range.to), revision, PAGE);
+            let answer = self.ask_any("/v3/kv/range", &request, most.1.saturating_sub(octets))?;
             octets += answer.content.len() as u64;
-            let RangeRead { keys: more, revision: now, has_more } =
+            let RangeRead { keys: more, revision: now, last } =
                 json::read_range(&answer.content).map_err(EtcdFault::unusable)?;
             revision.get_or_insert(now);
             keys.extend(more);
@@ -135,10 +135,10 @@ impl EtcdClient {
                 let hint = "if the zone is that large, raise `max_records` of the target";
                 return Err(EtcdFault { code: "read-limit", message, hint, is_refusal: true });
             }
-            match keys.last() {
+            match last {
                 // The next key is the same one with a zero behind it.
-                Some(last) if has_more => from = format!("{}\0", last.key),
-                _ => return Ok(KeysRead { keys, revision: revision.unwrap_or(now), octets }),
+                Some(last) => from = [last.as_slice(), &[0]].concat(),
+                None => return Ok(KeysRead { keys, revision: revision.unwrap_or(now), octets }),
             }
         }
     }
@@ -147,7 +147,8 @@ impl EtcdClient {
     ///
     /// Errors: as for [`EtcdClient::read`].
     pub fn has_any(&self, range: &KeyRange) -> Result<bool, EtcdFault> {
-        let answer = self.ask_any("/v3/kv/range", &json::range(range, None, 1), MAX_ANSWER)?;
+        let answer =
+            self.ask_any("/v3/kv/range", &json::range((range.from.as_bytes(), &range.to), None, 1), MAX_ANSWER)?;
         Ok(!json::read_range(&answer.content).map_err(EtcdFault::unusable)?.keys.is_empty())
     }
 
@@ -215,7 +216,8 @@ impl EtcdClient {
         let token = self.token_for(member)?;
         let url = format!("{}{path}", member.0);
         let credential = token.as_deref().map(|token| ("authorization", token));
-        let question = HttpQuestion { method: HttpMethod::Post, url: &url, credential, json: Some(json), max };
+        let question =
+            HttpQuestion { method: HttpMethod::Post, url: &url, credential, json: Some(json), max, repeats: false };
         member.1.ask(&question).map_err(unanswered)
     }
 
@@ -232,6 +234,7 @@ impl EtcdClient {
                 credential: None,
                 json: Some(&json),
                 max: MAX_ANSWER,
+                repeats: false,
             };
             let answer = client.ask(&question).map_err(unanswered)?;
             if answer.status != 200 {
@@ -271,6 +274,13 @@ fn refused(answer: &HttpAnswer) -> EtcdFault {
     let message = format!("etcd answers with status {}{words}", answer.status);
     let is_refusal = matches!(code, 3 | 7 | 9 | 11 | 16) && answer.status < 500 || answer.status == 403;
     match answer.status {
+        // Authentication is on, and no user is named.
+        400 if words.contains("user name is empty") => EtcdFault {
+            code: "api-denied",
+            message,
+            hint: "etcd asks who it is: give `user` and `password`",
+            is_refusal,
+        },
         401 | 403 => {
             let hint = "give the user of the target a role that may read and write the prefix, and the same below `/zonewright`";
             EtcdFault { code: "api-denied", message, hint, is_refusal }

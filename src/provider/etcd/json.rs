@@ -14,11 +14,9 @@ fn encoded(octets: &[u8]) -> String {
     base64::encode_string(&octets)
 }
 
-/// A request for the keys of a range at a revision, or now, at most so many of them.
-pub fn range(range: &KeyRange, revision: Option<i64>, limit: usize) -> Value {
-    let mut request = json!({
-        "key": encoded(range.from.as_bytes()), "range_end": encoded(range.to.as_bytes()), "limit": limit.to_string(),
-    });
+/// A request for the keys of a range at a revision, or now, at most so many of them; from this key on, whose octets may be any.
+pub fn range((from, to): (&[u8], &str), revision: Option<i64>, limit: usize) -> Value {
+    let mut request = json!({"key": encoded(from), "range_end": encoded(to.as_bytes()), "limit": limit.to_string()});
     if let Some(revision) = revision {
         request["revision"] = json!(revision.to_string());
     }
@@ -172,8 +170,8 @@ pub struct RangeRead {
     pub keys: Vec<EtcdKey>,
     /// The revision of the whole etcd when it answered.
     pub revision: i64,
-    /// Whether there are more.
-    pub has_more: bool,
+    /// The octets of the last key, where there are more.
+    pub last: Option<Vec<u8>>,
 }
 
 /// What a transaction came to.
@@ -198,7 +196,8 @@ fn unread(error: impl std::fmt::Display) -> String {
 pub fn read_range(octets: &[u8]) -> Result<RangeRead, String> {
     let RangeAnswer { header, kvs, more } = serde_json::from_slice(octets).map_err(unread)?;
     let keys = kvs.iter().map(read_pair).collect::<Result<_, String>>()?;
-    Ok(RangeRead { keys, revision: read_number(&header.revision)?, has_more: more })
+    let last = kvs.last().filter(|_| more).map(|pair| decoded(pair.key)).transpose()?;
+    Ok(RangeRead { keys, revision: read_number(&header.revision)?, last })
 }
 
 /// Reads the answer to a transaction.
@@ -216,9 +215,13 @@ fn read_number(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| unread(format!("`{text}` is no revision")))
 }
 
+/// The octets of a text in base64.
+fn decoded(text: &str) -> Result<Vec<u8>, String> {
+    base64::decode(text).map_err(|_| unread("a key is not in base64"))
+}
+
 /// Reads a key with its value.
 fn read_pair(pair: &KeyAnswer<'_>) -> Result<EtcdKey, String> {
-    let decoded = |text: &str| base64::decode::<Vec<u8>>(text).map_err(|_| unread("a key is not in base64"));
     let key = String::from_utf8_lossy(&decoded(pair.key)?).into_owned();
     let value = if pair.value.is_empty() { Vec::new() } else { decoded(pair.value)? };
     let has_lease = pair.lease.is_some_and(|lease| lease != "0");

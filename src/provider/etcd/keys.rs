@@ -32,8 +32,6 @@ pub struct NamedKey {
     pub key: EtcdKey,
     /// The name.
     pub owner: Name,
-    /// What its value says, where it is the value of a record.
-    pub service: Option<EtcdService>,
     /// The record that it is, or what it is instead.
     pub record: Result<ServiceRecord, String>,
 }
@@ -170,7 +168,7 @@ fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKe
         Some(_) if strip == 0 && !is_whole_path => Err("a key at the path of its name".to_owned()),
         Some(service) => service.record(is_whole_path, own),
     };
-    Ok(NamedKey { key, owner, service, record })
+    Ok(NamedKey { key, owner, record })
 }
 
 /// Whether a name is one of reverse mapping, of which CoreDNS reads the one key alone.

@@ -12,7 +12,7 @@ use crate::dns::{Name, Rdata, Rtype, Ttl};
 /// The TTL of a key that says none.
 const DEFAULT_TTL: u64 = 300;
 
-/// The value of a key. What else it may have, CoreDNS does not read, and it is lost when the key is written again.
+/// The value of a key, as far as CoreDNS reads it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EtcdService {
     /// An address, or a name.
@@ -66,6 +66,13 @@ pub struct ServiceRecord {
     pub ttl: Ttl,
     /// The data.
     pub rdata: Rdata,
+}
+
+/// The value of a key with another TTL: what else it has stays, also what no program here reads. None where it is no object.
+pub fn with_ttl(value: &[u8], ttl: Ttl) -> Option<String> {
+    let mut own: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(value).ok()?;
+    own.insert("ttl".to_owned(), ttl.as_secs().into());
+    serde_json::to_string(&own).ok()
 }
 
 impl EtcdService {

@@ -7,10 +7,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::document::{self, DocumentFault, ListedZone};
+use super::document::{self, DocumentFault, ListedZone, ZoneNumbering};
 use super::settings::ApiSettings;
 use crate::diag::{Code, Problem};
-use crate::dns::{Name, Rrset, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::http::{HttpAnswer, HttpClient, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion, HttpTrust};
 use crate::provider::outage::place_of;
 use crate::provider::secret::SecretHints;
@@ -22,6 +22,9 @@ const SERVER: &str = "/api/v1/servers/localhost";
 
 /// The header with the key.
 const KEY_HEADER: &str = "x-api-key";
+
+/// The header with the serial of a zone after a change.
+const SERIAL_HEADER: &str = "x-pdns-new-serial";
 
 /// What is to be where the key is.
 const HINTS: SecretHints = SecretHints {
@@ -62,6 +65,18 @@ pub struct ApiZone {
     pub opaque: Vec<OpaqueRecords>,
     /// How many octets the answer had.
     pub octets: u64,
+    /// How the API names it.
+    pub listed: ListedZone,
+    /// How it is numbered.
+    pub numbering: ZoneNumbering,
+}
+
+/// Why a change was not made, or may not have been.
+pub enum PatchFault {
+    /// The server does not make it.
+    Refused(Problem),
+    /// It may have been made.
+    Unknown(Problem),
 }
 
 impl PowerDnsApi {
@@ -100,6 +115,17 @@ impl PowerDnsApi {
         Ok(listed.into_iter().find(is_it))
     }
 
+    /// The names of all zones.
+    ///
+    /// Errors: there is no answer, or one that cannot be used.
+    pub fn zones(&self) -> Result<Vec<Name>, Problem> {
+        let root = ZoneName::new(NameRef::ROOT.to_name());
+        let path = format!("{SERVER}/zones");
+        let answer = self.ask(&self.reader, &root, (HttpMethod::Get, &path, None, self.settings.limits.octets))?;
+        let listed = document::read_list(&answer.content).map_err(|why| self.unusable(&root, why))?;
+        Ok(listed.into_iter().filter_map(|own| Name::parse(&own.name).ok()).collect())
+    }
+
     /// Reads a zone whole.
     ///
     /// Errors: as for [`PowerDnsApi::find`]; the server has no zone of this name.
@@ -109,13 +135,36 @@ impl PowerDnsApi {
         let answer = self.ask(&self.reader, zone, (HttpMethod::Get, &path, None, limits.octets))?;
         let octets = answer.content.len() as u64;
         match document::read_zone(zone, &answer.content, limits.records) {
-            Ok((contents, opaque)) => Ok(ApiZone { contents, opaque, octets }),
+            Ok((contents, opaque, numbering)) => Ok(ApiZone { contents, opaque, octets, listed, numbering }),
             Err(DocumentFault::Bad(why)) => Err(self.unusable(zone, why)),
             Err(DocumentFault::TooMany) => {
                 let message = format!("the API gives more than {} records", limits.records);
                 Err(Problem::new(self.place(zone), "read-limit", message)
                     .hint("if the zone is that large, raise `max_records` of the target"))
             }
+        }
+    }
+
+    /// How a zone is numbered now.
+    ///
+    /// Errors: as for [`PowerDnsApi::find`].
+    pub fn numbering(&self, zone: &ZoneName, listed: &ListedZone) -> Result<ZoneNumbering, Problem> {
+        let path = format!("{}?rrsets=false", path_of(listed));
+        // An older server gives the RRsets, too.
+        let answer = self.ask(&self.reader, zone, (HttpMethod::Get, &path, None, self.settings.limits.octets))?;
+        document::read_numbering(&answer.content).map_err(|why| self.unusable(zone, why))
+    }
+
+    /// Changes RRsets of a zone, all or none; gives the serial that the zone has then, where the answer says it.
+    ///
+    /// Errors: it is not made, or may not be.
+    pub fn patch(&self, zone: &ZoneName, listed: &ListedZone, text: &str) -> Result<Option<u32>, PatchFault> {
+        let answer = self.send(&self.client, (HttpMethod::Patch, &path_of(listed), Some(text), MAX_ANSWER));
+        let answer = answer.map_err(|failure| PatchFault::Unknown(self.unanswered(zone, failure)))?;
+        match answer.status {
+            200..300 => Ok(answer.headers.get(SERIAL_HEADER).and_then(|text| text.parse().ok())),
+            400..500 => Err(PatchFault::Refused(self.refused(zone, &answer))),
+            _ => Err(PatchFault::Unknown(self.refused(zone, &answer))),
         }
     }
 
@@ -166,11 +215,21 @@ impl PowerDnsApi {
         zone: &ZoneName,
         (method, path, json, max): (HttpMethod, &str, Option<&str>, u64),
     ) -> Result<HttpAnswer, Problem> {
-        let url = format!("{}{path}", self.settings.url);
-        let credential = Some((KEY_HEADER, self.key.as_str()));
-        let answer = client.ask(&HttpQuestion { method, url: &url, credential, json, max });
+        let answer = self.send(client, (method, path, json, max));
         let answer = answer.map_err(|failure| self.unanswered(zone, failure))?;
         if (200..300).contains(&answer.status) { Ok(answer) } else { Err(self.refused(zone, &answer)) }
+    }
+
+    /// Asks; any status is an answer.
+    fn send(
+        &self,
+        client: &HttpClient,
+        (method, path, json, max): (HttpMethod, &str, Option<&str>, u64),
+    ) -> Result<HttpAnswer, HttpFailure> {
+        let url = format!("{}{path}", self.settings.url);
+        let credential = Some((KEY_HEADER, self.key.as_str()));
+        let repeats = method == HttpMethod::Get;
+        client.ask(&HttpQuestion { method, url: &url, credential, json, max, repeats })
     }
 
     /// That there is no answer.

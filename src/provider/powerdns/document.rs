@@ -19,11 +19,28 @@ pub struct ListedZone {
     pub name: String,
 }
 
+/// How a zone is numbered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ZoneNumbering {
+    /// The serial that is stored.
+    #[serde(default)]
+    pub serial: u32,
+    /// What raises it with each request of the API (`SOA-EDIT-API`); empty where nothing does.
+    #[serde(default)]
+    pub soa_edit_api: String,
+}
+
 /// A zone with its RRsets.
 #[derive(Debug, Deserialize)]
 struct ZoneDocument<'d> {
     /// The serial that servers answer with, where `SOA-EDIT` makes it another one than is stored.
     edited_serial: Option<u32>,
+    /// The serial that is stored.
+    #[serde(default)]
+    serial: u32,
+    /// What raises it.
+    #[serde(default)]
+    soa_edit_api: String,
     /// All RRsets.
     #[serde(borrow)]
     rrsets: Vec<RrsetDocument<'d>>,
@@ -72,12 +89,19 @@ pub fn read_list(octets: &[u8]) -> Result<Vec<ListedZone>, String> {
     serde_json::from_slice(octets).map_err(|error| format!("its list of zones cannot be read: {error}"))
 }
 
+/// How a zone is numbered.
+///
+/// Errors: in words.
+pub fn read_numbering(octets: &[u8]) -> Result<ZoneNumbering, String> {
+    serde_json::from_slice(octets).map_err(|error| format!("its zone cannot be read: {error}"))
+}
+
 /// The contents of a zone, of at most `most` records, and what in it is no plain RRset.
 pub fn read_zone(
     zone: &ZoneName,
     octets: &[u8],
     most: u64,
-) -> Result<(ZoneContents, Vec<OpaqueRecords>), DocumentFault> {
+) -> Result<(ZoneContents, Vec<OpaqueRecords>, ZoneNumbering), DocumentFault> {
     let bad = |why: String| DocumentFault::Bad(why);
     let document: ZoneDocument<'_> =
         serde_json::from_slice(octets).map_err(|error| bad(format!("its zone cannot be read: {error}")))?;
@@ -109,7 +133,8 @@ pub fn read_zone(
     opaque.sort_unstable();
     opaque.dedup();
     let contents = builder.finish().map_err(|error| bad(format!("its zone cannot be used: {error}")))?;
-    Ok((contents, opaque))
+    let numbering = ZoneNumbering { serial: document.serial, soa_edit_api: document.soa_edit_api };
+    Ok((contents, opaque, numbering))
 }
 
 /// What a record is that no RRset says.
@@ -153,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_zone_has_its_plain_records_and_what_is_none() {
-        let (contents, opaque) = read_zone(&apex(), ZONE.as_bytes(), 100).unwrap();
+        let (contents, opaque, _) = read_zone(&apex(), ZONE.as_bytes(), 100).unwrap();
         let shown = |rrset: crate::dns::RrsetRef<'_>| {
             let (owner, rtype, ttl) = (rrset.owner(), rrset.rtype(), rrset.ttl().as_secs());
             format!("{owner} {ttl} {rtype} {}", rrset.to_rrset().rdata_texts(rtype).join(", "))
@@ -205,7 +230,7 @@ mod tests {
         let odd = r#"{"rrsets": [{"name": "example.net.", "type": "SOA", "ttl": 1, "records": [{"content": "a. b. 7 2 3 4 5"}]},
             {"name": "a.example.net.", "type": "A", "ttl": 1, "records": [{"content": "192.0.2.1\nb.example.net. 1 IN A 192.0.2.2"}]},
             {"name": "c.example.net.", "type": "A", "ttl": 99999999999, "records": [{"content": "192.0.2.1"}]}]}"#;
-        let (contents, opaque) = read_zone(&apex(), odd.as_bytes(), 100).unwrap();
+        let (contents, opaque, _) = read_zone(&apex(), odd.as_bytes(), 100).unwrap();
         assert_eq!((contents.rrsets().count(), contents.serial().into_int()), (1, 7));
         let owners: Vec<String> = opaque.iter().map(|own| own.owner.to_string()).collect();
         assert_eq!(owners, ["a.example.net.", "c.example.net."]);

@@ -2,7 +2,7 @@
 
 use super::api::{ApiZone, PowerDnsApi};
 use super::checked;
-use super::settings::PowerDnsSettings;
+use super::settings::{PowerDnsSettings, PowerDnsWrites};
 use crate::dns::ZoneName;
 use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
@@ -11,18 +11,22 @@ use crate::provider::examine::{Capabilities, TargetExamined, look_by_api, not_op
 
 /// Looks at the API of a target, and at these zones there.
 pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
-    let PowerDnsSettings { api, server } = checked(settings, context);
+    let PowerDnsSettings { api, writes } = checked(settings, context);
     let place = api.url.clone();
     let place = match PowerDnsApi::open(api, context.workspace) {
         Err(fault) => not_opened(place, fault),
         Ok(api) => {
-            let parts = |ApiZone { contents, opaque, octets }| (contents, opaque, octets);
+            let parts = |ApiZone { contents, opaque, octets, .. }| (contents, opaque, octets);
             look_by_api(place, zones, |zone| api.read(zone).map(parts))
         }
     };
+    let (key, signs) = match writes {
+        PowerDnsWrites::Update(server) => (examine_key(*server, context), true),
+        PowerDnsWrites::Api => (None, false),
+    };
     TargetExamined {
-        key: examine_key(server, context),
-        signs: true,
+        key,
+        signs,
         is_folder: false,
         transfers: true,
         places: vec![place],

@@ -1,19 +1,25 @@
-//! Zones of PowerDNS: read by its API, written by UPDATE.
+//! Zones of PowerDNS: read by its API, written by UPDATE, or by the API alone.
 //!
 //! The API gives whole zones where no transfer is allowed, and says what no transfer shows: records that are switched off.
-//! It compares nothing before it writes, so that updates go to the server by RFC 2136, with prerequisites and a marker.
+//! It compares nothing before it writes, so that updates go to the server by RFC 2136, with prerequisites and a marker, unless
+//! the settings say that nothing else writes. Then each write is compared with what was read right before it, and its serial
+//! says afterwards whether others wrote in between.
 //!
 //! | part | nature |
 //! |---|---|
 //! | `settings` | pure: what the settings say |
 //! | `document` | pure: what the API says of a zone, to its contents |
 //! | `api` | asks the API |
-//! | `target` | reads and writes |
+//! | `patch` | pure: an update to a request, by what was read, and whether others wrote in between |
+//! | `target` | reads, and writes by updates |
+//! | `by_api` | writes by the API |
 //! | `examine` | looks at what works |
 
 mod api;
+mod by_api;
 mod document;
 mod examine;
+mod patch;
 mod settings;
 mod target;
 
@@ -26,23 +32,27 @@ use crate::target::{
 };
 
 use self::api::PowerDnsApi;
+use self::by_api::ApiWriter;
 use self::examine::examine;
-use self::settings::{PowerDnsSettings, endpoints, place, server_names};
+use self::settings::{PowerDnsSettings, PowerDnsWrites, endpoints, place, server_names, writes_by_api};
 use self::target::{PowerDnsReader, PowerDnsWriter};
 
 /// PowerDNS with its API. Any client of either may write to its zones.
 pub const PROVIDER: Provider =
     Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
 
-/// What UPDATE can do; the API makes and deletes zones.
-fn capabilities(_: &SettingsNode) -> TargetCapabilities {
+/// What UPDATE can do, or the API by itself; that makes and deletes zones.
+fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
+    let by_update = (AtomicUnit::Message, super::dns_server::LIMITS, RrsetComparison::Records, ZoneFence::Marker);
+    let by_api = (AtomicUnit::Request, patch::LIMITS, RrsetComparison::Nothing, ZoneFence::None);
+    let (unit, limits, comparison, fence) = if writes_by_api(settings) { by_api } else { by_update };
     TargetCapabilities {
         home: ZoneHome::Servers,
         making: ZoneMaking { creates: true, deletes: true },
-        unit: AtomicUnit::Message,
-        limits: super::dns_server::LIMITS,
-        comparison: RrsetComparison::Records,
-        fence: ZoneFence::Marker,
+        unit,
+        limits,
+        comparison,
+        fence,
         bounds: RecordBounds::of_types(POWERDNS_TYPES),
         proof: PublicationProof::ReadBack,
     }
@@ -66,9 +76,14 @@ fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader 
 
 /// Opens a target to write to it; fetches the API's key and that of updates.
 fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
-    let PowerDnsSettings { api, server } = checked(settings, context);
+    let PowerDnsSettings { api, writes } = checked(settings, context);
     let api = PowerDnsApi::open(api, context.workspace)?;
-    Ok(Box::new(PowerDnsWriter { api, primary: super::dns_server::open_primary(server, context)? }))
+    Ok(match writes {
+        PowerDnsWrites::Update(server) => {
+            Box::new(PowerDnsWriter { api, primary: super::dns_server::open_primary(*server, context)? })
+        }
+        PowerDnsWrites::Api => Box::new(ApiWriter { api }),
+    })
 }
 
 /// Which records the server takes; it need not be asked.

@@ -8,17 +8,28 @@ use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::dns_server::settings as servers;
 use crate::provider::dns_server::settings::ServerSettings;
+use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits};
 use crate::provider::secret::SecretSource;
 use crate::provider::url::{host_name, plain_url};
+use crate::target::ReadingManner;
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PowerDnsSettings {
     /// How it is read.
     pub api: ApiSettings,
-    /// The server that takes its updates.
-    pub server: ServerSettings,
+    /// How it is written.
+    pub writes: PowerDnsWrites,
+}
+
+/// How a PowerDNS is written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PowerDnsWrites {
+    /// By updates to this server, which compares.
+    Update(Box<ServerSettings>),
+    /// By the API, which does not.
+    Api,
 }
 
 /// The settings of an API.
@@ -36,8 +47,8 @@ pub struct ApiSettings {
     pub limits: ReadLimits,
 }
 
-/// The ways of writing that `writes` knows.
-const WRITES: [(&str, ()); 1] = [("update", ())];
+/// The ways of writing that `writes` knows, and whether each is that by the API.
+const WRITES: [(&str, bool); 2] = [("update", false), ("api", true)];
 
 /// Reads settings; `None` where something in them is wrong.
 pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSettings>, Diagnostics) {
@@ -56,15 +67,46 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSe
         key
     });
     let ca_file = reader.text("ca_file").map(str::to_owned);
-    reader.choice("writes", &WRITES);
+    let by_api = reader.choice("writes", &WRITES).unwrap_or_default();
     let limits = parse_limits(&mut reader);
-    let server = servers::parse_primary(&mut reader, limits);
+    let writes = if by_api { read_exclusive(&mut reader) } else { read_updates(&mut reader, limits) };
     let found = reader.finish();
-    let settings = url.zip(key).zip(server).map(|((url, key), server)| {
-        let timeout = server.exchange.timeout;
-        PowerDnsSettings { api: ApiSettings { url, key, ca_file, timeout, limits }, server }
+    let settings = url.zip(key).zip(writes).map(|((url, key), (timeout, writes))| PowerDnsSettings {
+        api: ApiSettings { url, key, ca_file, timeout, limits },
+        writes,
     });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads the server that takes updates, with the deadline of requests.
+fn read_updates(reader: &mut TableReader<'_>, limits: ReadLimits) -> Option<(Duration, PowerDnsWrites)> {
+    let server = servers::parse_primary(reader, limits)?;
+    Some((server.exchange.timeout, PowerDnsWrites::Update(Box::new(server))))
+}
+
+/// Reads `exclusive`, without which nothing is written where nothing is compared, and the deadline of requests.
+fn read_exclusive(reader: &mut TableReader<'_>) -> Option<(Duration, PowerDnsWrites)> {
+    for key in ["server", "tsig_key"] {
+        if let Some(node) = reader.take(key) {
+            reader.error(node, "unknown-key", format!("`{key}` is for `writes = \"update\"`"));
+        }
+    }
+    let timeout = ExchangeSettings::parse_without_read(reader, ReadingManner::Whole).timeout;
+    if reader.boolean("exclusive") != Some(true) {
+        let message = "the API compares nothing before it writes: `writes = \"api\"` needs `exclusive = true`, which says that \
+                       nothing else writes to these zones";
+        let node = reader.node();
+        let error = reader.source().error("missing-key", node.origin, node.width, message);
+        reader
+            .push(error.hint("leave `writes` out, and give `server`: updates compare, so that others may write, too"));
+        return None;
+    }
+    Some((timeout, PowerDnsWrites::Api))
+}
+
+/// Whether a target is written by its API, by settings that may be wrong.
+pub fn writes_by_api(settings: &SettingsNode) -> bool {
+    settings.get("writes").and_then(SettingsNode::as_text) == Some("api")
 }
 
 /// Reads `url`, to which the path of the API is added.
@@ -95,7 +137,11 @@ pub fn place(settings: &SettingsNode) -> String {
     settings.get("url").and_then(SettingsNode::as_text).and_then(api_url).unwrap_or_default()
 }
 
-/// The server that takes updates: a target of another type may be the same one.
+/// The server that takes updates: a target of another type may be the same one. Without it, the API.
 pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
-    servers::endpoints(settings)
+    if !writes_by_api(settings) {
+        return servers::endpoints(settings);
+    }
+    let node = settings.get("url");
+    node.into_iter().map(|node| TargetEndpoint { identity: place(settings), node }).collect()
 }

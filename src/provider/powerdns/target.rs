@@ -1,8 +1,10 @@
 //! A PowerDNS as a target: read whole by its API, written by UPDATE.
 
+use std::collections::HashSet;
+
 use super::api::{ApiZone, PowerDnsApi};
 use crate::diag::Problem;
-use crate::dns::ZoneName;
+use crate::dns::{Name, ZoneName};
 use crate::provider::dns_server::primary::Primary;
 use crate::provider::dns_server::query::ZonePresence;
 use crate::target::{
@@ -28,6 +30,15 @@ impl ReadTarget for PowerDnsReader {
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {
         matches!(self.api.find(zone), Ok(None))
+    }
+
+    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
+        let zones: HashSet<Name> = self.api.zones()?.into_iter().collect();
+        let holder = |name: &Name| {
+            let mut above = name.as_name().ancestors().map(|above| above.to_name());
+            above.find(|above| zones.contains(above)).map(ZoneName::new)
+        };
+        Ok(names.iter().map(holder).collect())
     }
 }
 

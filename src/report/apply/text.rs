@@ -30,8 +30,9 @@ type LackingHosts<'a> = Vec<(&'a SubjectOutcome, usize)>;
 const SCREEN: usize = 24;
 
 /// The outcomes that leave something to do, those first that need a person most.
-const LEFT: [OutcomeCode; 8] = [
+const LEFT: [OutcomeCode; 9] = [
     OutcomeCode::Partial,
+    OutcomeCode::Raced,
     OutcomeCode::NotApplied,
     OutcomeCode::Failed,
     OutcomeCode::NoLongerAllowed,

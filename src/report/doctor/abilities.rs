@@ -64,6 +64,7 @@ fn unit(target: &TargetDiagnosis) -> String {
     let capabilities = &target.abilities.capabilities;
     let unit = match capabilities.unit {
         AtomicUnit::Message => "a message about one zone",
+        AtomicUnit::Request => "a request about one zone",
         AtomicUnit::Transaction => "a transaction about one zone",
         AtomicUnit::ZoneFile => "the file of a zone",
     };
@@ -81,6 +82,7 @@ fn comparison(comparison: RrsetComparison) -> &'static str {
     match comparison {
         RrsetComparison::Records => "the records of each RRset, but not its TTL",
         RrsetComparison::RecordsAndTtl => "the records of each RRset and its TTL",
+        RrsetComparison::Nothing => "nothing: what others write at the same time may be lost",
     }
 }
 

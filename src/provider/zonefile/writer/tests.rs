@@ -81,6 +81,7 @@ fn send(writer: &FileWriter, edits: &[(RrKey, ChangeKind)]) -> String {
         UpdateReply::Refused(error) => format!("refused: {error}"),
         UpdateReply::Failed(error) => format!("failed: {error}"),
         UpdateReply::Unknown(error) => format!("unknown: {error}"),
+        UpdateReply::Raced(error) => format!("raced: {error}"),
     }
 }
 
