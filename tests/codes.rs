@@ -72,6 +72,7 @@ const NO_CODES: &[&str] = &[
     "refuse-cname-clash",
     "render-endpoints",
     "replace-me",
+    "retry-after",
     "rev-parse",
     "serial-step",
     "state-init",
@@ -86,6 +87,7 @@ const NO_CODES: &[&str] = &[
     "wrong-hosts",
     "wrong-task",
     "x-api-key",
+    "x-pdns-new-serial",
     "zone-file",
 ];
 

@@ -1,6 +1,6 @@
 """Reading and writing zones that an API serves: etcd and PowerDNS, next to curl and a bare client of the same requests.
 
-One zone of 40 000 names with an address each. Reading is what a plan reads, by examples/api; curl gets the same octets into a
+One zone of 40 000 names with an address each. Reading is what a plan reads, by examples/api; curl gets the same bytes into a
 file. The bare client of etcd sends transactions of 128 keys one after another, by the HTTP library of zonewright, compares
 nothing and keeps no journal; `apply` does both, in updates that are as large. Between two rounds the keys are deleted.
 """

@@ -215,5 +215,5 @@ fn of_twelve_writers_at_once_those_that_overwrite_say_so() {
     eprintln!(
         "{rounds} rounds: {overwritten} updates were overwritten, {raced} say `raced`, in {unnoticed} rounds too few do"
     );
-    assert!(unnoticed * 10 <= rounds, "in {unnoticed} of {rounds} rounds updates were lost that no outcome tells of");
+    assert!(unnoticed * 10 <= rounds, "in {unnoticed} of {rounds} rounds updates were lost that no outcome reports");
 }

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use super::api::{ApiZone, PatchFault, PowerDnsApi};
 use super::document::ListedZone;
-use super::patch::{self, LIMITS, SerialRule, ZoneView};
+use super::patch::{self, ApiZoneView, LIMITS, SerialRule};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::target::{
@@ -68,7 +68,7 @@ struct ReadZone {
     /// How the API names it.
     listed: ListedZone,
     /// What it holds.
-    view: ZoneView,
+    view: ApiZoneView,
     /// How its serial is raised.
     rule: SerialRule,
 }
@@ -103,7 +103,7 @@ impl ApiSession<'_> {
             let hint = format!("set it up: `pdnsutil set-meta {zone} SOA-EDIT-API INCREASE`");
             return Err(UpdateReply::Refused(Problem::new(api.place(zone), "update-rejected", message).hint(hint)));
         };
-        Ok(ReadZone { listed, view: ZoneView::new(contents, opaque, numbering.serial), rule })
+        Ok(ReadZone { listed, view: ApiZoneView::new(contents, opaque, numbering.serial), rule })
     }
 
     /// Sends an update.

@@ -24,7 +24,7 @@ pub fn octets(edit: RrsetEdit<'_>) -> usize {
 }
 
 /// A zone as it was read, with what was written since.
-pub struct ZoneView {
+pub struct ApiZoneView {
     /// What was read.
     contents: ZoneContents,
     /// The names that have what no RRset says.
@@ -35,11 +35,11 @@ pub struct ZoneView {
     pub serial: u32,
 }
 
-impl ZoneView {
+impl ApiZoneView {
     /// A zone that was just read.
-    pub fn new(contents: ZoneContents, opaque: Vec<OpaqueRecords>, serial: u32) -> ZoneView {
+    pub fn new(contents: ZoneContents, opaque: Vec<OpaqueRecords>, serial: u32) -> ApiZoneView {
         let opaque = opaque.into_iter().map(|own| own.owner).collect();
-        ZoneView { contents, opaque, written: HashMap::new(), serial }
+        ApiZoneView { contents, opaque, written: HashMap::new(), serial }
     }
 
     /// An RRset.
@@ -159,12 +159,12 @@ mod tests {
         ZoneName::new(Name::parse("example.net").unwrap())
     }
 
-    fn view() -> ZoneView {
+    fn view() -> ApiZoneView {
         let text = "$TTL 300\n@ SOA ns host 7 2 3 4 300\n@ NS ns\na A 192.0.2.1\nc CNAME a\n";
         let contents = parse_text(&zone(), "zone", text.into()).unwrap();
         let off =
             OpaqueRecords { owner: Name::parse("off.example.net").unwrap(), what: "a disabled A record".to_owned() };
-        ZoneView::new(contents, vec![off], 7)
+        ApiZoneView::new(contents, vec![off], 7)
     }
 
     fn rrset_of(ttl: u64, values: &[&str]) -> Rrset {
@@ -176,7 +176,7 @@ mod tests {
         RrKey { owner: zone().owner(Name::parse(name).unwrap().as_name()).unwrap(), rtype }
     }
 
-    fn request(view: &ZoneView, key: &RrKey, kind: &ChangeKind) -> Result<String, String> {
+    fn request(view: &ApiZoneView, key: &RrKey, kind: &ChangeKind) -> Result<String, String> {
         view.request(&Update { zone: &zone(), edits: vec![RrsetEdit { key, kind }] })
     }
 
