@@ -41,8 +41,9 @@ impl HostsBetween {
 }
 
 /// The host that goes before all others: of those that stopped in between, or go together with one, that no service rejects, and that
-/// were asked for `give_up` of their project, the one that waits longest. It goes first for as long again, and not for as long after that, and so on: what one
-/// host waits for in vain stops no others for ever.
+/// were asked for `give_up` of their project, the one that waits longest. It goes first for the next period of that length: what one
+/// host waits for in vain stops no others for ever. Later periods are its own or those of the others by the Thue-Morse sequence, so
+/// that runs at regular times meet both, whatever their rhythm.
 pub fn goes_first<'a>(
     asks: &'a [HostAsk],
     (memory, between): (&ApprovalMemory, &HostsBetween),
@@ -58,7 +59,7 @@ pub fn goes_first<'a>(
         let since = memory.of(&ask.subject).filter(waits).map(|row| row.since).min()?;
         let turns = now.since(since)?.as_secs() / terms.give_up.as_secs().max(1);
         let is_free = stopped.contains(&ask.unit) && !shut.contains(&ask.unit);
-        (is_free && turns % 2 == 1).then_some(since)
+        (is_free && turns.count_ones() % 2 == 1).then_some(since)
     };
     let late = asks.iter().filter_map(|ask| Some((waits_since(ask)?, ask)));
     late.min_by_key(|(since, ask)| (*since, &ask.subject)).map(|(_, ask)| ask)
@@ -142,7 +143,13 @@ mod tests {
         let first = |now| goes_first(&asks, (&memory, &between), &projects, now).map(|ask| ask.subject.clone());
         assert_eq!(first(late.minus(Duration::from_secs(1))), None);
         assert_eq!(first(late), Some(ask(1).subject), "hosts 2 and 4 did not stop in between");
-        assert_eq!(first(late.plus(terms(&[]).give_up)), None, "others have their turn");
+        let periods = |count: u64| late.plus(Duration::from_secs(count * terms(&[]).give_up.as_secs()));
+        assert_eq!(first(periods(2)), None, "others have their turn");
+        // Runs that come each second period, or each third, meet both.
+        for rhythm in 2..20 {
+            let turns: BTreeSet<bool> = (0..40).map(|run| first(periods(run * rhythm)).is_some()).collect();
+            assert_eq!(turns.len(), 2, "each {rhythm} periods");
+        }
 
         let ids = TaskIds { owner: "us", state: "state", run: 2, random: &|| "new".to_owned() };
         let services = BTreeMap::new();
