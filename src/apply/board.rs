@@ -48,6 +48,14 @@ fn phase_of(tie: NameTie) -> Phase {
 const AFTER_REJECTION: &str = "ask those who run the service; a run asks again after an hour, or at once where `--host` names the host that \
      was rejected. Then `--ignore-cms --reason TEXT` goes on without it";
 
+/// That others may have written at the same time as an earlier part of the apply.
+fn raced_earlier() -> UnitVerdict {
+    let message =
+        "an earlier part of the apply made it, and something else may have written at the same time".to_owned();
+    let hint = "look at the records, and plan again: the new plan starts from what is there now".to_owned();
+    UnitVerdict { outcome: OutcomeCode::Raced, message, hint: Some(hint) }
+}
+
 /// Why a unit is left that does not go with this wave.
 fn waits(held: &HeldBack, is_rejected: bool) -> UnitVerdict {
     let (outcome, hint) = if is_rejected {
@@ -77,7 +85,11 @@ impl<'a> ApplyBoard<'a> {
     pub fn new(hub: &'a ApplyHub<'a>, number: usize) -> ApplyBoard<'a> {
         let lane = &hub.survey.lanes[number];
         let made = |places: &Vec<usize>| places.iter().copied().filter(|place| lane.made[*place]).collect();
-        let state = |places| Mutex::new(UnitState { done: made(places), ..UnitState::default() });
+        let race = |places: &Vec<usize>| {
+            let has_raced = places.iter().any(|place| lane.raced_earlier[*place]);
+            if has_raced { UnitRace::Seen(raced_earlier()) } else { UnitRace::Excluded }
+        };
+        let state = |places| Mutex::new(UnitState { done: made(places), verdict: None, race: race(places) });
         let units = lane.places.iter().map(state).collect();
         let board = ApplyBoard { hub, number, lane, units, lost: AtomicBool::new(false) };
         board.begin();

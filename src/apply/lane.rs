@@ -85,6 +85,8 @@ pub enum MadeBefore {
     Perhaps,
     /// It did.
     Yes,
+    /// It did, and others may have written at the same time.
+    Raced,
 }
 
 /// What was read of a copy: about itself, at the place of each change, and which names are not there that SRV are to list, each
@@ -140,6 +142,8 @@ pub struct LaneSurvey<'a> {
     pub standings: Vec<UnitStanding>,
     /// Whether an earlier part of this apply made each change.
     made_earlier: Vec<bool>,
+    /// Whether others may have written at the same time as an earlier part of the apply made each change.
+    pub raced_earlier: Vec<bool>,
     /// Whether each change stays as it is in this step.
     stays: Vec<bool>,
     /// Either of them.
@@ -198,11 +202,11 @@ impl<'a> LaneSurvey<'a> {
         let is_blocked = units.iter().map(|unit| is_blocked(plan, target.as_ref(), unit)).collect();
         let deleted_cnames = DeletedCnames::of((0..changes.len()).filter(own).map(|place| &changes[place]));
         let made = vec![false; changes.len()];
-        let (made_earlier, stays, standings) = (made.clone(), made.clone(), Vec::new());
+        let (made_earlier, raced_earlier, stays, standings) = (made.clone(), made.clone(), made.clone(), Vec::new());
         #[rustfmt::skip]
         let mut lane = LaneSurvey {
             target, votes, targets, changes, places, left_out, is_blocked, deleted_cnames, answers,
-            standings, made_earlier, stays, made, absent, copies, problems,
+            standings, made_earlier, raced_earlier, stays, made, absent, copies, problems,
         };
         lane.find_standings();
         lane
@@ -258,12 +262,15 @@ impl<'a> LaneSurvey<'a> {
         let is_made = |(place, change): (usize, &Change)| {
             let Some(answer) = &self.answers[place] else { return false };
             match (made(&self.copy_of(change), change), answer) {
-                (MadeBefore::Yes, _) => true,
+                (MadeBefore::Yes | MadeBefore::Raced, _) => true,
                 (MadeBefore::Perhaps, Ok(answer)) => is_after(change, answer),
                 (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
             }
         };
-        self.made_earlier = self.changes.iter().enumerate().map(is_made).collect();
+        let is_raced = |change: &Change| made(&self.copy_of(change), change) == MadeBefore::Raced;
+        let made_earlier = self.changes.iter().enumerate().map(is_made).collect();
+        self.raced_earlier = self.changes.iter().map(is_raced).collect();
+        self.made_earlier = made_earlier;
         self.find_standings();
     }
 

@@ -66,6 +66,8 @@ pub struct Batch<'a> {
 pub enum BatchOutcome {
     /// It took effect.
     Done,
+    /// It took effect, and others may have written the zone at the same time, as this says.
+    Raced(String),
     /// Provably nothing of it took effect, and why.
     Undone(String),
     /// It is unknown, and why.

@@ -78,6 +78,21 @@ struct SentBatch<'a> {
     ticket: Result<UpdateTicket, Problem>,
     /// Whether an answer to it was lost, so that it may take effect after the last look.
     was_lost: bool,
+    /// That others may have written the zone at the same time, where they may.
+    race: Option<String>,
+}
+
+impl SentBatch<'_> {
+    /// Its outcome, where it took effect.
+    fn made(&self) -> BatchOutcome {
+        self.race.clone().map_or(BatchOutcome::Done, BatchOutcome::Raced)
+    }
+
+    /// Notes that others may have written the zone at the same time.
+    fn note_race(&mut self, board: &ApplyBoard<'_>, error: &Problem) {
+        self.race = Some(error.message.clone());
+        board.race(&self.pieces, error);
+    }
 }
 
 /// What is to be written of a phase.
@@ -181,7 +196,9 @@ impl<'a> ZoneWriter<'a> {
                     self.hear_done(&mut flight);
                 }
                 UpdateReply::Raced(error) => {
-                    self.board.race(&front.pieces, &error);
+                    if let Some(front) = flight.front_mut() {
+                        front.note_race(self.board, &error);
+                    }
                     self.hear_done(&mut flight);
                 }
                 reply => self.recover(reply, &mut flight, &mut queue),
@@ -239,7 +256,7 @@ impl<'a> ZoneWriter<'a> {
                 return;
             }
             let ticket = self.send(&batch);
-            flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false });
+            flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false, race: None });
         }
     }
 
@@ -247,7 +264,7 @@ impl<'a> ZoneWriter<'a> {
     fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
         let sending = ApplyEvent::Sending(batch);
         let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
-        let is_kept = self.board.hub.tell_all(&[ApplyEvent::Settled(&heard.batch, &BatchOutcome::Done), sending]);
+        let is_kept = self.board.hub.tell_all(&[ApplyEvent::Settled(&heard.batch, &heard.made()), sending]);
         self.board.done(&heard.pieces);
         is_kept
     }
@@ -303,7 +320,7 @@ impl<'a> ZoneWriter<'a> {
     /// Notes a batch that took effect in the journal, where that was left to a next batch that does not come.
     fn settle_heard(&mut self) {
         if let Some(sent) = self.heard.take() {
-            self.settle(&sent.batch, BatchOutcome::Done);
+            self.settle(&sent.batch, sent.made());
             self.board.done(&sent.pieces);
         }
     }
@@ -320,7 +337,7 @@ impl<'a> ZoneWriter<'a> {
     /// Notes that a batch took effect.
     fn took(&mut self, sent: &SentBatch<'a>) {
         self.count(after(&sent.batch), sent.batch.changes.len());
-        self.settle(&sent.batch, BatchOutcome::Done);
+        self.settle(&sent.batch, sent.made());
         self.board.done(&sent.pieces);
     }
 
@@ -383,9 +400,9 @@ impl<'a> ZoneWriter<'a> {
     ) {
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
-        for (sent, reply) in flight.iter().zip(&replies) {
+        for (sent, reply) in flight.iter_mut().zip(&replies) {
             if let UpdateReply::Raced(error) = reply {
-                self.board.race(&sent.pieces, error);
+                sent.note_race(self.board, error);
             }
         }
         // One behind the first that took effect shows that the first did too, its original being late.
@@ -398,6 +415,11 @@ impl<'a> ZoneWriter<'a> {
             match self.look(flight) {
                 ChainLook::Took(count) => {
                     for _ in 0..count {
+                        if let (Some(front), Some(UpdateReply::Unknown(_)), false) =
+                            (flight.front_mut(), replies.front(), self.zone.writer.compares())
+                        {
+                            front.note_race(self.board, &unseen(self.zone.writer.place(&self.zone.copy.zone)));
+                        }
                         self.settle_done(flight);
                         replies.pop_front();
                     }
@@ -623,6 +645,10 @@ impl<'a> ZoneWriter<'a> {
             match why {
                 Some(why) => {
                     self.settle(&sent.batch, BatchOutcome::Unknown(why.clone()));
+                    if !self.zone.writer.compares() {
+                        let place = self.zone.writer.place(&self.zone.copy.zone);
+                        self.board.race(&sent.pieces, &unseen(place));
+                    }
                     self.leave_doubtful(&sent.pieces, verdict, why, doubt);
                 }
                 None => {
@@ -662,6 +688,12 @@ fn reply(session: &mut dyn UpdateZone, sent: &SentBatch<'_>) -> UpdateReply {
         Ok(ticket) => session.reply(*ticket),
         Err(error) => UpdateReply::Unknown(error.clone()),
     }
+}
+
+/// That nothing says whether others wrote at the same time: there was no answer.
+fn unseen(place: String) -> Problem {
+    let message = "its answer was lost, so that it is not known whether something else wrote at the same time";
+    Problem::new(place, "raced", message).hint("look at the records, and plan again")
 }
 
 /// Whether the first of a chain, read from its end, replaced what this batch left.

@@ -136,7 +136,9 @@ struct SecretFiles {
 impl SecretFiles {
     /// All of them.
     fn all(&self) -> Vec<PathBuf> {
-        [&self.tsig, &self.api, &self.password].into_iter().flatten().cloned().collect()
+        let mut all: Vec<PathBuf> = [&self.tsig, &self.api, &self.password].into_iter().flatten().cloned().collect();
+        all.dedup();
+        all
     }
 }
 
@@ -176,7 +178,8 @@ fn target(args: &InitArgs, place: &str, secrets: &SecretFiles) -> Result<ImportT
         None => Ok(ImportTarget::NameServer { server: place.to_owned(), key }),
         Some(file) => {
             let server = args.server.clone().unwrap_or_else(|| host_of(place).to_owned());
-            Ok(ImportTarget::PowerDns { url: place.to_owned(), key_file: text(file), server, key })
+            let url = place.trim_end_matches('/').trim_end_matches("/api/v1").to_owned();
+            Ok(ImportTarget::PowerDns { url, key_file: text(file), server, key })
         }
     }
 }

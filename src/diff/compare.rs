@@ -20,6 +20,7 @@ use crate::dns::{NameRef, Rdata, RdataRef, Rtype};
 use crate::inventory::model::{ClaimAddresses, Policy, ProjectIndex};
 use crate::live::{LiveRrset, NamePlace, ZoneIndex};
 use crate::registry::Registry;
+use crate::target::RecordBounds;
 
 /// The result of the claims of one subject.
 #[derive(Debug, Default)]
@@ -150,10 +151,36 @@ impl<'a, 'c> Claimant<'a, 'c> {
         }
         let found = if is_stated { live.stated_rrset(owner, rtype) } else { live.rrset(owner, rtype) };
         let site = ClaimSite { zone, owner, rtype, found, if_foreign };
+        let first = self.result.acts.len();
         match &claim.want {
             Want::AnyOf { values, adds } => self.any_of(&site, claim, values, *adds),
             Want::Exactly { values, adds } => self.exactly(&site, claim, values, *adds),
             Want::Absent(evidence) => self.absent(&site, claim, evidence),
+        }
+        self.check_bounds(&site, first);
+    }
+
+    /// Blocks the subject where a target of the zone's pool cannot hold what the acts on an RRset, from this one on, make of it.
+    fn check_bounds(&mut self, site: &ClaimSite<'_, 'c>, first: usize) {
+        let acts = &self.result.acts[first..];
+        let adds = acts.iter().any(|act| !matches!(act.deed, RrsetDeed::Remove(_)));
+        let Some(bounds) = self.context.bounds.get(self.context.pool_of(site.zone)).filter(|_| adds) else { return };
+        let mut values: Vec<Rdata> = site.records().map(RdataRef::to_rdata).collect();
+        let mut ttl = None;
+        for act in acts {
+            match &act.deed {
+                RrsetDeed::Remove(rdata) => values.retain(|own| own != rdata),
+                RrsetDeed::Add(rdata) => values.push(rdata.clone()),
+                RrsetDeed::SetTtl(own) => ttl = Some(*own),
+            }
+        }
+        let (zone, values) = (&self.context.zone_spec(site.zone).name, values.iter().collect::<Vec<&Rdata>>());
+        let refusal = |bounds: &RecordBounds| bounds.refusal(zone, (site.owner, site.rtype), ttl, &values);
+        let refused = bounds.iter().find_map(|(target, bounds)| Some((target, refusal(bounds)?)));
+        if let Some((target, why)) = refused {
+            let origin = acts.iter().find_map(|act| act.evidence.first()).copied();
+            let block = words::record_refused(self.context, origin, target, &why);
+            self.result.blocks.push(block);
         }
     }
 

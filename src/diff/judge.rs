@@ -88,7 +88,7 @@ fn judge_all_stated(context: &RuleContext<'_>) -> (Vec<SubjectStanding>, Vec<Rul
         let mut spots = context.live.look_up(names).into_iter();
         subjects.iter().map(move |(place, subject)| {
             let own: SmallVec<[Option<NameSpot>; 4]> = spots.by_ref().take(subject.names().count()).collect();
-            let is_settled = records::is_settled(context.ground(), context.bounds, subject, &own);
+            let is_settled = records::is_settled(context.ground(), subject, &own);
             judge_stated(context, *place, subject, is_settled)
         })
     });

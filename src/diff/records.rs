@@ -8,11 +8,10 @@ use super::{own, words};
 use crate::change::{BlockCode, Notice, NoticeCode, SkipCode};
 use crate::claim::{RrsetClaim, TtlHold, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
-use crate::dns::{Name, Rdata, Rtype};
+use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
 use crate::live::{NamePlace, NameSpot};
 use crate::registry::Registry;
-use crate::target::{PoolBounds, RecordBounds, TargetId};
 
 /// Decides whether the rules of the subject at a place run, by the order of codes. Where it is settled, the places of its
 /// names are open, and its claims are not looked at.
@@ -42,12 +41,7 @@ pub fn standing(context: &RuleContext<'_>, place: usize, subject: &StatedSubject
 /// are all that is live at its names, of which `spots` are what was looked up.
 ///
 /// Where it cannot be proven so, the rules run.
-pub fn is_settled(
-    ground: RuleGround<'_>,
-    bounds: &PoolBounds,
-    subject: &StatedSubject,
-    spots: &[Option<NameSpot>],
-) -> bool {
+pub fn is_settled(ground: RuleGround<'_>, subject: &StatedSubject, spots: &[Option<NameSpot>]) -> bool {
     let is_plain = subject.faults.is_empty() && subject.unused.is_empty() && subject.lost.is_empty();
     if !is_plain || subject.claims.is_empty() {
         return false;
@@ -60,9 +54,7 @@ pub fn is_settled(
         wanted.clone().all(|claim| is_live(ground, spot, claim))
             && ground.live.at(spot).count() == wanted.by_ref().filter(|claim| !claim.want.values().is_empty()).count()
     };
-    subject.names().zip(spots).all(is_as_claimed)
-        && refused(ground, bounds, subject).is_none()
-        && protection(ground, subject).is_none()
+    subject.names().zip(spots).all(is_as_claimed) && protection(ground, subject).is_none()
 }
 
 /// Whether a claim, of a type of which nothing else is looked at, is what is live at a name.
@@ -188,29 +180,10 @@ pub fn reconcile(
     ClaimsResult { acts, notices, blocks }
 }
 
-/// What of a subject's entries no target can hold, or one of its pool cannot.
+/// What of a subject's entries no target can hold.
 fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    if let Some(fault) = subject.faults.iter().find(|fault| fault.is_unsupported) {
-        return Some(words::unsupported(context, fault.origin, &fault.message));
-    }
-    let (own, target, why) = refused(context.ground(), context.bounds, subject)?;
-    Some(words::record_refused(context, own.origin, target, &why))
-}
-
-/// The first claim that a target of its pool cannot hold, with the target, and why.
-fn refused<'s>(
-    ground: RuleGround<'_>,
-    bounds: &'s PoolBounds,
-    subject: &'s StatedSubject,
-) -> Option<(&'s StatedClaim, &'s TargetId, String)> {
-    subject.claims.iter().find_map(|own| {
-        let pool = ground.pool_of(ground.live.zone_of(own.claim.owner.as_name())?);
-        let RrsetClaim { owner, rtype, want, ttl, .. } = &own.claim;
-        let values: Vec<&Rdata> = want.values().iter().map(|value| &value.rdata).collect();
-        let ttl = ttl.map(|wanted| wanted.ttl);
-        let refusal = |bounds: &RecordBounds| bounds.refusal((owner.as_name(), *rtype), ttl, &values);
-        bounds.get(pool)?.iter().find_map(|(target, bounds)| Some((own, target, refusal(bounds)?)))
-    })
+    let fault = subject.faults.iter().find(|fault| fault.is_unsupported)?;
+    Some(words::unsupported(context, fault.origin, &fault.message))
 }
 
 /// The first name of a subject that the operator protects, or that is that of a marker, and why. What else is protected from

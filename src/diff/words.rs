@@ -486,9 +486,10 @@ pub fn unsupported(context: &RuleContext<'_>, origin: Origin, message: &str) -> 
 }
 
 /// The block of a subject that states a record which a target of its pool does not take; `why` goes on after the target's name.
-pub fn record_refused(context: &RuleContext<'_>, origin: Origin, target: &TargetId, why: &str) -> SubjectBlock {
-    let message = format!("{}: the target `{target}` {why}", at(context, origin));
-    let hint = "change the entry, or give the name to a pool whose targets take it";
+pub fn record_refused(context: &RuleContext<'_>, origin: Option<Origin>, target: &TargetId, why: &str) -> SubjectBlock {
+    let place = origin.map(|origin| format!("{}: ", at(context, origin))).unwrap_or_default();
+    let message = format!("{place}the target `{target}` {why}");
+    let hint = "change what asks for it, or give the zone to a pool whose targets take it";
     block(BlockCode::TargetLimit, message, hint)
 }
 

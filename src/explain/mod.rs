@@ -99,6 +99,7 @@ pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanatio
         | NoticeCode::EditedSince
         | NoticeCode::CopyBlocked
         | NoticeCode::CopiesDiffer
+        | NoticeCode::CannotCompare
         | NoticeCode::FormerNames
         | NoticeCode::MigratesOften
         | NoticeCode::AddressShared

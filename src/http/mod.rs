@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use ureq::http::{HeaderMap, HeaderName, Method, Request, Uri};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
-use ureq::{Agent, Error};
+use ureq::{Agent, AsSendBody, Error};
 
 use crate::diag::AttemptError;
 
@@ -127,8 +130,10 @@ pub struct HttpClient {
     agent: Agent,
     /// How long a request may take, with its answer.
     timeout: Duration,
-    /// The host, as messages call it.
+    /// The host, as answers name it.
     host: String,
+    /// The host with its port, as messages name it.
+    place: String,
 }
 
 /// How many connections are kept that nothing is asked on.
@@ -146,8 +151,11 @@ impl HttpClient {
     ///
     /// Errors: as for [`HttpClient::new`]; what is given is not of this form.
     pub fn trusting(url: &str, timeout: Duration, trust: &HttpTrust) -> Result<HttpClient, AttemptError> {
-        let HttpSite { agent, host, .. } = HttpSite::trusting(url, timeout, trust)?;
-        Ok(HttpClient { agent, timeout, host })
+        let HttpSite { agent, uri, host } = HttpSite::trusting(url, timeout, trust)?;
+        // Several members may be on one host.
+        let port = uri.authority().and_then(|authority| authority.port_u16());
+        let place = port.map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+        Ok(HttpClient { agent, timeout, host, place })
     }
 
     /// Asks, and reads the whole answer; any status is one. A server that is busy is asked again where the question repeats, and as
@@ -156,20 +164,21 @@ impl HttpClient {
     /// Errors: no connection, no whole answer in time, or a longer one.
     pub fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
         let begun = Instant::now();
+        let left = || self.timeout.checked_sub(begun.elapsed()).unwrap_or_default();
         loop {
-            let answer = self.ask_once(question)?;
-            let pause = busy_for(&answer).filter(|_| question.repeats);
-            match pause.filter(|pause| begun.elapsed() + *pause < self.timeout) {
+            let answer = self.ask_once(question, left())?;
+            let pause = busy_for(&answer).filter(|pause| question.repeats && *pause < left());
+            match pause {
                 Some(pause) => thread::sleep(pause),
                 None => return Ok(answer),
             }
         }
     }
 
-    /// Asks once.
-    fn ask_once(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+    /// Asks once, for so long at most.
+    fn ask_once(&self, question: &HttpQuestion<'_>, most: Duration) -> Result<HttpAnswer, HttpFailure> {
         let HttpQuestion { method, url, credential, json, max, .. } = *question;
-        let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.host) };
+        let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.place) };
         let unanswered = |error: Error| {
             let is_late = matches!(error, Error::Timeout(_));
             let kind = if is_late { HttpFailureKind::Late } else { HttpFailureKind::Unreachable };
@@ -188,9 +197,12 @@ impl HttpClient {
         let answer = match json {
             Some(json) => {
                 let request = request.header("content-type", "application/json").body(json);
-                request.map_err(Error::from).and_then(|request| self.agent.run(request))
+                request.map_err(Error::from).and_then(|request| self.agent.run(self.limited(request, most)))
             }
-            None => request.body(()).map_err(Error::from).and_then(|request| self.agent.run(request)),
+            None => {
+                let request = request.body(()).map_err(Error::from);
+                request.and_then(|request| self.agent.run(self.limited(request, most)))
+            }
         };
         let mut answer = answer.map_err(unanswered)?;
         let mut content = Vec::new();
@@ -201,6 +213,13 @@ impl HttpClient {
         }
         let (host, headers) = (self.host.clone(), texts(answer.headers()));
         Ok(HttpAnswer { host, status: answer.status().as_u16(), content, headers })
+    }
+}
+
+impl HttpClient {
+    /// A request that may take so long at most.
+    fn limited<B: AsSendBody>(&self, request: Request<B>, most: Duration) -> Request<B> {
+        self.agent.configure_request(request).timeout_global(Some(most)).build()
     }
 }
 
@@ -288,8 +307,20 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, String> {
 
 /// The certificates of the client, with its key.
 fn own_certificate((chain, key): &(Vec<u8>, Vec<u8>)) -> Result<ClientCert, String> {
-    let key = PrivateKey::from_pem(key).map_err(|_| "gets no certificate: the file of the key has no private key")?;
-    Ok(ClientCert::new_with_certs(&certificates(chain)?, key))
+    let is_encrypted = String::from_utf8_lossy(key).contains("ENCRYPTED");
+    let missing = if is_encrypted {
+        "gets no certificate: the private key is encrypted; give the key without a password, readable by its user alone"
+    } else {
+        "gets no certificate: the file of the key has no private key"
+    };
+    let own = PrivateKey::from_pem(key).map_err(|_| missing)?;
+    let chain = certificates(chain)?;
+    // The client library takes them for granted, and panics where they are not one pair.
+    let der = PrivateKeyDer::from_pem_slice(key).map_err(|_| missing)?;
+    let first = chain.iter().map(|own| CertificateDer::from(own.der().to_vec())).collect();
+    CertifiedKey::from_der(first, der, &rustls::crypto::ring::default_provider())
+        .map_err(|error| format!("gets no certificate: the key is not that of the certificate ({error})"))?;
+    Ok(ClientCert::new_with_certs(&chain, own))
 }
 
 /// Why there was no answer.
@@ -354,6 +385,8 @@ mod tests {
     #[test]
     fn a_server_that_is_busy_for_longer_than_a_request_may_take_is_not_waited_for() {
         let (url, asked) = serve(&["503 Busy\r\nRetry-After: 3600"]);
+        assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
+        let (url, asked) = serve(&["503 Busy\r\nRetry-After: 18446744073709551615"]);
         assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
         let (url, asked) = serve(&["503 Busy"]);
         assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));

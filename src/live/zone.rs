@@ -156,6 +156,13 @@ impl LiveZone {
         LiveZone::made_of(contents, structure)
     }
 
+    /// The same zone, with what it holds that no RRset says.
+    pub fn with_opaque(mut self, opaque: Vec<OpaqueRecords>) -> LiveZone {
+        let apex = self.name.clone();
+        self.structure.note_opaque(apex.as_name(), opaque);
+        self
+    }
+
     /// A zone that was read whole, of which every RRset was looked at.
     pub fn made_of(contents: ZoneContents, structure: ZoneStructure) -> LiveZone {
         let absence = ContentsAbsence::Unread;

@@ -84,6 +84,7 @@ mod tests {
             phase: "forward".to_owned(),
             at: "2026-11-20T02:00:00Z".parse().unwrap(),
             fate,
+            race: None,
             changes: vec![kept],
         }
     }

@@ -24,7 +24,7 @@ use crate::snapshot::{SavedCopy, SnapshotWriter};
 use crate::starter::fleet::FoundFleet;
 use crate::starter::imported::{self, ImportBasis, ImportSource, SNAPSHOT, subnet};
 use crate::starter::{ImportTarget, KeyGiven, Starter, found, transferred};
-use crate::target::{PoolName, ReadTarget, TargetId, ZoneRead};
+use crate::target::{OpaqueRecords, PoolName, ReadTarget, TargetId, ZoneRead};
 
 /// The usual name of an export of hosts.
 const HOSTS: &str = "hosts.csv";
@@ -163,7 +163,7 @@ pub fn of_target(request: &ImportRequest<'_>, progress: &dyn Progress) -> Result
     let outcomes = read(access, &reverse, RunStage::Reverse, progress);
     for (zone, outcome) in reverse.iter().zip(outcomes) {
         match outcome {
-            Ok(read) => all.push(read.contents),
+            Ok(read) => all.push((read.contents, read.opaque)),
             Err(error) => unread.push((Some(zone.clone()), error)),
         }
     }
@@ -212,12 +212,15 @@ fn read(
     })
 }
 
+/// The contents of a zone, and what no RRset says.
+type ReadContents = (ZoneContents, Vec<OpaqueRecords>);
+
 /// The contents of zones; a zone that could not be read is an error.
-fn contents(read: Vec<Result<ZoneRead, Problem>>) -> Result<Vec<ZoneContents>, InitError> {
+fn contents(read: Vec<Result<ZoneRead, Problem>>) -> Result<Vec<ReadContents>, InitError> {
     let (mut contents, mut errors) = (Vec::new(), Vec::new());
     for outcome in read {
         match outcome {
-            Ok(read) => contents.push(read.contents),
+            Ok(read) => contents.push((read.contents, read.opaque)),
             Err(error) => errors.push(error),
         }
     }
@@ -225,16 +228,17 @@ fn contents(read: Vec<Result<ZoneRead, Problem>>) -> Result<Vec<ZoneContents>, I
 }
 
 /// Zones as live DNS.
-fn live(all: Vec<ZoneContents>) -> Live {
-    let names: Vec<ZoneName> = all.iter().map(|contents| contents.apex().clone()).collect();
+fn live(all: Vec<ReadContents>) -> Live {
+    let names: Vec<ZoneName> = all.iter().map(|(contents, _)| contents.apex().clone()).collect();
     let apexes = Apexes::new(names.iter());
-    let zones = all.into_iter().map(LiveZone::known).collect();
+    let zones = all.into_iter().map(|(contents, opaque)| LiveZone::known(contents).with_opaque(opaque)).collect();
     Live::new(zones, apexes)
 }
 
 /// The reverse zones of the addresses in zones that the server has authority for, and that are not among them.
-fn find_reverse(target: &dyn ReadTarget, all: &[ZoneContents]) -> Result<Vec<ZoneName>, Problem> {
-    let forward = all.iter().filter(|contents| !is_reverse(contents.apex().as_name()));
+fn find_reverse(target: &dyn ReadTarget, all: &[ReadContents]) -> Result<Vec<ZoneName>, Problem> {
+    let all = || all.iter().map(|(contents, _)| contents);
+    let forward = all().filter(|contents| !is_reverse(contents.apex().as_name()));
     let rrsets = forward.flat_map(ZoneContents::rrsets).filter(|rrset| matches!(rrset.rtype(), Rtype::A | Rtype::AAAA));
     let addresses: BTreeSet<IpAddr> = rrsets.flat_map(|rrset| rrset.rdata()).filter_map(RdataRef::address).collect();
     let subnets: BTreeSet<_> = addresses.into_iter().map(subnet).collect();
@@ -245,6 +249,6 @@ fn find_reverse(target: &dyn ReadTarget, all: &[ZoneContents]) -> Result<Vec<Zon
     }
     let found = target.find_apexes(&names)?;
     let found: BTreeSet<ZoneName> = found.into_iter().flatten().collect();
-    let is_new = |zone: &ZoneName| !all.iter().any(|contents| contents.apex() == zone);
+    let is_new = |zone: &ZoneName| !all().any(|contents| contents.apex() == zone);
     Ok(found.into_iter().filter(|zone| is_reverse(zone.as_name()) && is_new(zone)).collect())
 }

@@ -310,8 +310,9 @@ impl<'s> MadeChanges<'s> {
     /// Those of the updates of an apply.
     fn of(sent: &'s [SentUpdate]) -> MadeChanges<'s> {
         let mut made: HashMap<TargetRrset<'_>, Vec<(&SentChange, MadeBefore)>> = HashMap::new();
-        for SentUpdate { fate, changes, target, .. } in sent {
+        for SentUpdate { fate, race, changes, target, .. } in sent {
             let of_all = match fate {
+                SentFate::Done if race.is_some() => MadeBefore::Raced,
                 SentFate::Done => MadeBefore::Yes,
                 SentFate::Unknown(_) => MadeBefore::Perhaps,
                 SentFate::Undone(_) => MadeBefore::No,

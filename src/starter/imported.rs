@@ -396,6 +396,7 @@ fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
     if let ImportSource::Target(target) = basis.origin {
         remarks.extend(target.unfound());
     }
+    remarks.extend(not_plain(basis.live));
     remarks.extend(marked(basis.live));
     remarks.push(
         "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
@@ -403,6 +404,20 @@ fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
             .to_owned(),
     );
     remarks
+}
+
+/// What the zones hold that no record says, and that is in no file.
+pub(super) fn not_plain(live: &Live) -> Option<String> {
+    let all = live.zones().flat_map(|(_, zone)| zone.opaque());
+    let names: Vec<String> = all.map(|own| format!("{} ({})", plain(own.owner.as_name()), own.what)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} what is no plain record, and is not in the files: {}. zonewright shows it (`explain`, `doctor`) and \
+             never touches it.",
+            count(names.len(), "name has", "names have"),
+            some(&names)
+        )
+    })
 }
 
 /// What to know where zonewright wrote before.

@@ -1,6 +1,6 @@
 //! A workspace whose records are those that a server has: each zone as a file in YAML, as octoDNS has it.
 
-use super::imported::{ImportBasis, ImportSource, marked, pools};
+use super::imported::{ImportBasis, ImportSource, marked, not_plain, pools};
 use super::settings::{StarterAdmin, StarterSettings, StarterZone};
 use super::stated::StatedFiles;
 use super::{SETTINGS, Starter, StarterFile, common, count, editors, plain, some};
@@ -101,6 +101,7 @@ fn remarks(basis: &ImportBasis<'_>, written: &[ZoneYaml]) -> Vec<String> {
             some(&unsaid)
         ));
     }
+    remarks.extend(not_plain(basis.live));
     remarks.extend(marked(basis.live));
     remarks.push(
         "Every zone has `permission = \"own\"`, so that zonewright changes only what it created. Once the other tool no \

@@ -50,6 +50,7 @@ pub fn keep_settled(
     let SettledBatch { batch, outcome } = *settled;
     let (word, why, is_open) = match outcome {
         BatchOutcome::Done => ("done", None, false),
+        BatchOutcome::Raced(race) => ("done", Some(race), false),
         BatchOutcome::Undone(why) => ("undone", Some(why), false),
         BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
     };
@@ -64,7 +65,7 @@ pub fn keep_settled(
     };
     row.update(change)?;
     match outcome {
-        BatchOutcome::Done => effect::settled(change, apply, batch, now),
+        BatchOutcome::Done | BatchOutcome::Raced(_) => effect::settled(change, apply, batch, now),
         BatchOutcome::Undone(_) | BatchOutcome::Unknown(_) => Ok(()),
     }
 }

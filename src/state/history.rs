@@ -33,6 +33,8 @@ pub struct SentUpdate {
     pub at: Time,
     /// Its outcome.
     pub fate: SentFate,
+    /// That others may have written the zone at the same time, where it took effect.
+    pub race: Option<String>,
     /// What it changes.
     pub changes: Vec<SentChange>,
 }

@@ -25,6 +25,7 @@ pub fn sent(state: &dyn SqlRead, id: ApplyId) -> Result<Vec<SentUpdate>, Problem
 
 /// Takes the texts of an update for what they say.
 fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<SentUpdate, Problem> {
+    let race = batch.why.clone().filter(|_| batch.settled.as_deref() == Some("done"));
     let fate = match batch.settled.as_deref() {
         Some("done") => SentFate::Done,
         Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
@@ -35,6 +36,7 @@ fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<Sen
     let CopyId { target, zone } = state.copy(&batch.pool, &batch.target, &batch.zone)?;
     let change = |kept| sent_change(state, kept);
     Ok(SentUpdate {
+        race,
         number: batch.number as u64,
         zone,
         target,

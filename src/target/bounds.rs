@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::pool_name::PoolName;
 use super::set::TargetId;
-use crate::dns::{NameRef, Rdata, Rtype, Ttl};
+use crate::dns::{NameRef, Rdata, Rtype, Ttl, ZoneName};
 
-/// What a target refuses of an RRset by its owner name, type and values, in words that go on after the target's name.
-pub type RecordQuirks = fn(NameRef<'_>, Rtype, &[&Rdata]) -> Option<String>;
+/// What a target refuses of an RRset of a zone by its owner name, type and values, in words that go on after the target's name.
+pub type RecordQuirks = fn(&ZoneName, (NameRef<'_>, Rtype), &[&Rdata]) -> Option<String>;
 
 /// Which records a target can hold.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,13 @@ impl RecordBounds {
     }
 
     /// Why a target cannot hold an RRset, in words that go on after its name; none where it can. Without a TTL the live one stays.
-    pub fn refusal(&self, (owner, rtype): (NameRef<'_>, Rtype), ttl: Option<Ttl>, values: &[&Rdata]) -> Option<String> {
+    pub fn refusal(
+        &self,
+        zone: &ZoneName,
+        (owner, rtype): (NameRef<'_>, Rtype),
+        ttl: Option<Ttl>,
+        values: &[&Rdata],
+    ) -> Option<String> {
         if !self.types.holds(rtype) {
             return Some(format!("does not take {rtype}"));
         }
@@ -43,7 +49,7 @@ impl RecordBounds {
             let (least, most) = (self.least_ttl, self.most_ttl);
             return Some(format!("takes TTLs from {least} to {most}, and {rtype} of `{owner}` would have {ttl}"));
         }
-        (self.quirks)(owner, rtype, values)
+        (self.quirks)(zone, (owner, rtype), values)
     }
 }
 
@@ -113,9 +119,10 @@ mod tests {
             ..RecordBounds::ALL
         };
         let name = Name::parse("a.example.net").unwrap();
+        let zone = ZoneName::new(Name::parse("example.net").unwrap());
         let value = Rdata::read(Rtype::TXT, "\"v\"", NameRef::ROOT).unwrap();
         let refusal = |rtype, ttl: Option<u64>, values: &[&Rdata]| {
-            bounds.refusal((name.as_name(), rtype), ttl.and_then(Ttl::from_secs), values)
+            bounds.refusal(&zone, (name.as_name(), rtype), ttl.and_then(Ttl::from_secs), values)
         };
         assert_eq!(refusal(Rtype::TXT, Some(1), &[&value]), None);
         assert_eq!(refusal(Rtype::TXT, None, &[&value]), None, "the live TTL stays");

@@ -83,6 +83,7 @@ fn sent(updates: Vec<((String, SentChange), SentFate)>) -> Vec<SentUpdate> {
             phase: "forward".to_owned(),
             at: "2026-11-20T02:00:00Z".parse().unwrap(),
             fate,
+            race: None,
             changes: vec![change],
         })
         .collect()

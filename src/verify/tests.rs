@@ -537,6 +537,7 @@ fn check_invariants(plan: &Plan, applied: &ApplyOutcome, primary: &MemoryPrimary
     for (number, marker, _) in &*sent {
         let was_done = marker.as_ref().is_some_and(|marker| markers.contains(&marker.to_string()));
         match settled.get(number).expect("every batch settles") {
+            BatchOutcome::Raced(_) => panic!("the primary compares"),
             BatchOutcome::Done => assert!(was_done, "seed {seed}: batch {number}"),
             BatchOutcome::Undone(why) => assert!(!was_done, "seed {seed}: batch {number}: {why}"),
             BatchOutcome::Unknown(_) => {}

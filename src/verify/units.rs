@@ -20,7 +20,7 @@ const AFTER_RACE: &str =
 enum LaneOutcome {
     /// It has nothing there.
     Absent,
-    /// All of it is there: `applied` or `already-applied`.
+    /// All of it is there: `applied`, `already-applied` or `raced`.
     Complete(UnitVerdict),
     /// Something of it is not there, and why.
     Lacks(UnitVerdict),
@@ -122,7 +122,9 @@ impl WrittenUnit<'_> {
         let nothing = LaneReadBack::new();
         let read_back = self.read_back.get(lane).unwrap_or(&nothing);
         let verdict = verdict(survey, self.unit, state, read_back);
-        if verdict.outcome.is_done() { LaneOutcome::Complete(verdict) } else { LaneOutcome::Lacks(verdict) }
+        // What raced is there: only what others wrote may not be.
+        let has_all = verdict.outcome == OutcomeCode::Raced && places.iter().all(|place| self.has(lane, *place));
+        if has_all || verdict.outcome.is_done() { LaneOutcome::Complete(verdict) } else { LaneOutcome::Lacks(verdict) }
     }
 
     /// Whether in a group the targets that have all of the unit reach the threshold.
@@ -140,6 +142,15 @@ impl WrittenUnit<'_> {
 
     /// The outcome of a unit that is in DNS.
     fn reached(&self, outcomes: &[LaneOutcome]) -> UnitVerdict {
+        let raced = outcomes.iter().zip(self.lanes()).find_map(|(own, lane)| match own {
+            LaneOutcome::Complete(own) if own.outcome == OutcomeCode::Raced => {
+                Some(UnitVerdict { message: at_target(lane, own), ..own.clone() })
+            }
+            _ => None,
+        });
+        if let Some(raced) = raced {
+            return raced;
+        }
         let was_written =
             |own: &LaneOutcome| matches!(own, LaneOutcome::Complete(UnitVerdict { outcome: OutcomeCode::Applied, .. }));
         let outcome = if outcomes.iter().any(was_written) { OutcomeCode::Applied } else { OutcomeCode::AlreadyApplied };
@@ -256,7 +267,10 @@ fn of_step(survey: &LaneSurvey<'_>, places: &[usize]) -> usize {
 fn verdict(survey: &LaneSurvey<'_>, unit: usize, state: &UnitState, read_back: &LaneReadBack) -> UnitVerdict {
     let (all, done) = (of_step(survey, &survey.places[unit]), of_step(survey, &state.done));
     match (&survey.standings[unit], &state.verdict) {
-        (UnitStanding::Already, _) => fine(OutcomeCode::AlreadyApplied),
+        (UnitStanding::Already, _) => match &state.race {
+            UnitRace::Seen(race) => race.clone(),
+            UnitRace::Excluded | UnitRace::Possible => fine(OutcomeCode::AlreadyApplied),
+        },
         (_, Some(verdict)) if done == 0 => verdict.clone(),
         // An earlier part of the apply made all of it, but some is no longer there, or cannot be read.
         (UnitStanding::Left(verdict), _) if done == all => verdict.clone(),

@@ -80,7 +80,7 @@ impl Etcd {
     }
 
     /// Writes a key.
-    fn put(&self, key: &str, value: &Value) {
+    pub fn put(&self, key: &str, value: &Value) {
         let done = self.ctl(&["put", key, &value.to_string()]);
         assert!(done.status.success(), "{}", text_of(&done.stderr));
     }
@@ -493,7 +493,7 @@ fn carry(mut stream: TcpStream, to: u16, (fault, at): (HttpFault, usize), count:
 }
 
 /// Reads a message of HTTP with its content; none where the connection ends.
-fn read_message(stream: &mut TcpStream) -> Option<Vec<u8>> {
+pub fn read_message(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let (mut message, mut octet) = (Vec::new(), [0]);
     while !message.ends_with(b"\r\n\r\n") {
         if stream.read(&mut octet).ok()? == 0 {

@@ -95,6 +95,8 @@ fn an_etcd_with_users_becomes_a_workspace_of_its_records() {
     let zone = site.zones[0].clone();
     site.state(&zone, &one(&zone, "a", 300, "192.0.2.1"));
     site.apply_all();
+    let mail = serde_json::json!({"host": "m.example.org", "mail": true, "ttl": 300, "targetstrip": 1});
+    site.etcd.put(&format!("/skydns/example/{}/m/x", zone.trim_end_matches(".example")), &mail);
     for args in [
         &["user", "add", "root:secret"][..],
         &["user", "grant-role", "root", "root"],
@@ -125,6 +127,11 @@ fn an_etcd_with_users_becomes_a_workspace_of_its_records() {
     assert!(made.status.success(), "{}", stderr(&made));
     let stated = fs::read_to_string(folder.path().join(format!("dns/zones/{zone}.yaml"))).expect("a file");
     assert!(stated.contains("192.0.2.1"), "{stated}");
+    let said = String::from_utf8_lossy(&made.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains(&format!("1 name has what is no plain record, and is not in the files: m.{zone} (a key for MX)")),
+        "{said}"
+    );
     let checked = run(folder.path(), &["-C", "dns", "check"]);
     assert!(checked.status.success(), "{}", stderr(&checked));
     assert_eq!(plan(folder.path(), "dns")["changes"].as_array().map(Vec::len), Some(0));

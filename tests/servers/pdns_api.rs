@@ -10,9 +10,13 @@ use crate::server::{Key, Server};
 
 /// Asks the API of a server; gives the content of the answer, which must be one of success.
 pub fn ask(server: &Server, method: &str, path: &str, content: &Value) -> String {
-    let address = pdns::api(server.folder());
+    ask_at(&pdns::api(server.folder()), method, path, content)
+}
+
+/// The same of the API at an address.
+pub fn ask_at(address: &str, method: &str, path: &str, content: &Value) -> String {
     let content = if content.is_null() { String::new() } else { content.to_string() };
-    let mut stream = TcpStream::connect(&address).expect("the API runs");
+    let mut stream = TcpStream::connect(address).expect("the API runs");
     let key = &Key::new("any").secret;
     let request = format!(
         "{method} /api/v1/servers/localhost/{path} HTTP/1.0\r\nX-API-Key: {key}\r\nContent-Length: {}\r\n\r\n{content}",

@@ -2,15 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::pdns_api::{ask, put};
+use crate::etcd::read_message;
+use crate::pdns;
+use crate::pdns_api::{ask, ask_at, put};
 use crate::rig::{Planned, Rig, apply_command, plan_in, quiet_in, text_of};
 use crate::server::Kind;
+use crate::workspace::edit;
 
 /// The zone.
 const ZONE: &str = "z.example";
@@ -127,6 +135,9 @@ fn a_zone_whose_serial_tells_nothing_is_not_written() {
     let said = applied.document.to_string();
     assert!(said.contains("update-rejected") && said.contains("SOA-EDIT-API INCREASE"), "{said}");
     assert!(addresses(&rig).is_empty());
+    let doctor = quiet_in(rig.workspace.path()).args(["doctor"]).output().expect("it runs");
+    let told = text_of(&doctor.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("`SOA-EDIT-API` of the zone is `EPOCH`"), "{told}");
     // By dates the first serial of a day is the next one, too.
     number_by(&rig, "DEFAULT");
     rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
@@ -143,6 +154,8 @@ fn settings_say_that_nothing_else_writes_or_how_updates_go() {
         ("writes = \"api\"\nexclusive = true\nserver = \"192.0.2.53\"", "`server` is for `writes = \"update\"`"),
         ("writes = \"update\"\nserver = \"192.0.2.53\"\nexclusive = true", "exclusive"),
         ("writes = \"update\"", "`server` is missing"),
+        ("writes = \"API\"\nexclusive = true", "`API` is not one of"),
+        ("writes = \"api\"\nexclusive = \"true\"", "exclusive"),
     ] {
         let folder = rig.another_workspace();
         let file = folder.path().join("zonewright.toml");
@@ -153,6 +166,110 @@ fn settings_say_that_nothing_else_writes_or_how_updates_go() {
         assert_ne!(output.status.code(), Some(0), "{lines}: {said}");
         let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(words), "{lines}: {said}");
+    }
+}
+
+/// What comes between a request that writes and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meddling {
+    /// Another editor writes the same name right before it.
+    Edit,
+    /// The same, and the answer is lost.
+    EditAndLose,
+    /// The answer is lost.
+    Lose,
+    /// The answer has no serial.
+    Strip,
+}
+
+/// The address that the other editor writes.
+const OTHER: &str = "192.0.2.99";
+
+/// A way to the API on which something comes between the first request that writes and its answer: `127.0.0.1:PORT`.
+fn meddle(api: String, meddling: Meddling) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let is_done = Arc::new(AtomicBool::new(false));
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, api, is_done) = (stream.expect("a connection"), api.clone(), Arc::clone(&is_done));
+            thread::spawn(move || {
+                while let Some(request) = read_message(&mut stream) {
+                    let is_it = request.starts_with(b"PATCH") && !is_done.swap(true, Ordering::SeqCst);
+                    if is_it && matches!(meddling, Meddling::Edit | Meddling::EditAndLose) {
+                        let records = json!([{"content": OTHER, "disabled": false}]);
+                        let rrset = json!({"name": format!("a.{ZONE}."), "type": "A", "ttl": 300, "changetype": "REPLACE", "records": records});
+                        ask_at(&api, "PATCH", &format!("zones/{ZONE}."), &json!({"rrsets": [rrset]}));
+                    }
+                    let mut onward = TcpStream::connect(&api).expect("the API runs");
+                    onward.write_all(&request).expect("the API reads");
+                    let answer = read_message(&mut onward).expect("the API answers");
+                    if is_it && matches!(meddling, Meddling::Lose | Meddling::EditAndLose) {
+                        return;
+                    }
+                    let text = String::from_utf8(answer).expect("text");
+                    let text =
+                        if is_it && meddling == Meddling::Strip { text.replace("X-PDNS-", "X-Other-") } else { text };
+                    let _ = stream.write_all(text.as_bytes());
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn what_others_write_between_is_told_whatever_happens_to_the_answer() {
+    for (meddling, outcome) in [
+        (Meddling::Edit, "raced"),
+        (Meddling::EditAndLose, "raced"),
+        (Meddling::Lose, "applied"),
+        (Meddling::Strip, "applied"),
+    ] {
+        let Some(rig) = rig() else { return };
+        rig.apply(&rig.plan(), &[]).assert_all(0, "applied");
+        state(rig.workspace.path(), "192.0.2.2");
+        let plan = rig.plan();
+        let api = pdns::api(rig.server.folder());
+        let between = meddle(api.clone(), meddling);
+        edit(rig.workspace.path(), &format!("http://{api}"), &format!("http://{between}"));
+        let applied = rig.apply(&plan, &[]);
+        let exit = if outcome == "raced" { 4 } else { 0 };
+        applied.assert_all(exit, outcome);
+        assert_eq!(addresses(&rig), ["192.0.2.2".to_owned()].into(), "{meddling:?}");
+        if outcome == "raced" {
+            // The journal has it, also when the apply is taken up.
+            let number = applied.document["apply"].to_string();
+            let resumed =
+                quiet_in(rig.workspace.path()).args(["resume", &number, "--format", "json"]).output().expect("it runs");
+            let said = text_of(&resumed.stdout);
+            assert!(
+                resumed.status.code() == Some(4) && said.contains("\"raced\": 1"),
+                "{said}{}",
+                text_of(&resumed.stderr)
+            );
+            let history = quiet_in(rig.workspace.path()).args(["history", &number]).output().expect("it runs");
+            let told = text_of(&history.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(told.contains("done, but something else wrote"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_cname_and_other_types_take_each_others_place() {
+    let Some(rig) = rig() else { return };
+    let file = rig.workspace.path().join(format!("octo/{ZONE}.yaml"));
+    for text in [
+        "a: [{type: A, ttl: 300, value: 192.0.2.1}, {type: AAAA, ttl: 300, value: '2001:db8::1'}]\n",
+        "a: {type: CNAME, ttl: 300, value: b.example.org.}\n",
+        "a: {type: A, ttl: 300, value: 192.0.2.1}\n",
+        "a: {type: CNAME, ttl: 300, value: b.example.org.}\n",
+        "a: {type: TXT, ttl: 300, value: a text}\n",
+    ] {
+        fs::write(&file, text).expect("a file");
+        let applied = rig.apply(&rig.plan(), &[]);
+        assert_eq!(applied.exit, Some(0), "{text}: {}", applied.said());
+        assert!(rig.plan().changes().is_empty(), "{text}");
     }
 }
 

@@ -47,6 +47,9 @@ pub fn zone_yaml(contents: &ZoneContents, is_ours: impl Fn(&Name) -> bool) -> Zo
     records.sort_by(|a, b| a.order.cmp(&b.order).then_with(|| a.rtype.cmp(&b.rtype)));
     zone.unsaid.sort_by_key(|(owner, rtype)| (owner.to_string(), rtype.to_int()));
     zone.rrsets = records.len();
+    if records.is_empty() {
+        zone.text = "--- {}\n".to_owned();
+    }
     for same in records.chunk_by(|a, b| a.owner == b.owner) {
         writeln!(zone.text, "{}:", key(&same[0].owner)).expect("a string has room");
         for record in same {

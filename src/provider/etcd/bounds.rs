@@ -1,9 +1,9 @@
 //! Which records keys can be, as CoreDNS reads them. Pure.
 
 use super::keys::is_reverse;
-use super::layout::plain_labels;
+use super::layout::EtcdLayout;
 use super::service::EtcdService;
-use crate::dns::{NameRef, Rdata, Rtype, Ttl};
+use crate::dns::{NameRef, Rdata, Rtype, Ttl, ZoneName};
 use crate::target::{RecordBounds, RecordTypes};
 
 /// The types that CoreDNS makes of keys without a priority, a port or mail.
@@ -13,8 +13,9 @@ const TYPES: RecordTypes = RecordTypes::These(&[Rtype::A, Rtype::AAAA, Rtype::CN
 pub const BOUNDS: RecordBounds = RecordBounds { types: TYPES, least_ttl: Ttl::SECOND, quirks, ..RecordBounds::ALL };
 
 /// What no key says, or CoreDNS would read as something else.
-fn quirks(owner: NameRef<'_>, rtype: Rtype, values: &[&Rdata]) -> Option<String> {
-    if plain_labels(owner).is_none() {
+fn quirks(zone: &ZoneName, (owner, rtype): (NameRef<'_>, Rtype), values: &[&Rdata]) -> Option<String> {
+    // The prefix plays no part in what a name may be.
+    if EtcdLayout::new("/", zone).is_none_or(|layout| layout.path(owner).is_none()) {
         return Some(format!("cannot hold `{owner}`: CoreDNS reads one of its labels as something else"));
     }
     if rtype == Rtype::PTR && (values.len() > 1 || !is_reverse(owner)) {
@@ -23,10 +24,18 @@ fn quirks(owner: NameRef<'_>, rtype: Rtype, values: &[&Rdata]) -> Option<String>
             values.len()
         ));
     }
-    let is_said = |rdata: &&&Rdata| EtcdService::of(rtype, rdata, Ttl::MAX, None).is_some();
-    let unsaid = values.iter().find(|rdata| !is_said(rdata))?;
-    let shown = unsaid.as_rdata(rtype);
-    Some(format!("keeps a TXT as one UTF-8 text, which CoreDNS cuts every 255 bytes: it cannot hold `{shown}`"))
+    // What CoreDNS makes of the key must be the same record.
+    let is_said = |rdata: &&&Rdata| {
+        let service = EtcdService::of(rtype, rdata, Ttl::MAX, None);
+        let record = service.and_then(|service| service.record(rtype == Rtype::PTR, None).ok());
+        record.is_some_and(|record| record.rtype == rtype && record.rdata == ***rdata)
+    };
+    let unsaid = values.iter().find(|rdata| !is_said(rdata))?.as_rdata(rtype);
+    let why = match rtype {
+        Rtype::TXT => "it keeps a TXT as one UTF-8 text, which CoreDNS cuts every 255 bytes",
+        _ => "CoreDNS would read its key as another record",
+    };
+    Some(format!("cannot hold {rtype} `{unsaid}`: {why}"))
 }
 
 #[cfg(test)]
@@ -37,7 +46,9 @@ mod tests {
     fn refusal(owner: &str, rtype: Rtype, ttl: u64, values: &[&str]) -> Option<String> {
         let owner = Name::parse(owner).unwrap();
         let values: Vec<Rdata> = values.iter().map(|text| Rdata::read(rtype, text, NameRef::ROOT).unwrap()).collect();
-        BOUNDS.refusal((owner.as_name(), rtype), Ttl::from_secs(ttl), &values.iter().collect::<Vec<_>>())
+        let apex = if owner.to_string().ends_with("arpa.") { "arpa" } else { "example.net" };
+        let zone = ZoneName::new(Name::parse(apex).unwrap());
+        BOUNDS.refusal(&zone, (owner.as_name(), rtype), Ttl::from_secs(ttl), &values.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -55,9 +66,13 @@ mod tests {
                 "has one PTR at a reverse name, and none elsewhere",
             ),
             ("1.2.0.192.in-addr.arpa", Rtype::PTR, 300, &["a.example.net.", "b.example.net."], "would have 2"),
-            ("a.example.net", Rtype::TXT, 300, &["\"one\" \"two\""], "it cannot hold `\"one\" \"two\"`"),
-            ("a.example.net", Rtype::TXT, 300, &["\"\""], "it cannot hold `\"\"`"),
-            ("a.example.net", Rtype::TXT, 300, &["\"\\255\""], "it cannot hold `\"\\255\"`"),
+            ("a.example.net", Rtype::TXT, 300, &["\"one\" \"two\""], "cannot hold TXT `\"one\" \"two\"`"),
+            ("dns.example.net", Rtype::A, 300, &["192.0.2.1"], "reads one of its labels as something else"),
+            ("a.example.net", Rtype::CNAME, 300, &["1.2.3.4."], "would read its key as another record"),
+            ("a.example.net", Rtype::CNAME, 300, &["."], "would read its key as another record"),
+            ("a.example.net", Rtype::AAAA, 300, &["::ffff:192.0.2.1"], "would read its key as another record"),
+            ("a.example.net", Rtype::TXT, 300, &["\"\""], "cannot hold TXT `\"\"`"),
+            ("a.example.net", Rtype::TXT, 300, &["\"\\255\""], "cannot hold TXT `\"\\255\"`"),
         ] {
             let refused = refusal(owner, rtype, ttl, values).unwrap_or_default();
             assert!(refused.contains(words), "{owner} {rtype} {values:?}: {refused}");

@@ -98,7 +98,7 @@ pub fn transaction(
             let is_it = |other: &RrsetEdit<'_>| other.key.owner == edit.key.owner && other.key.rtype == rtype;
             update.edits.iter().any(|other| is_it(other) && other.kind.after().is_none())
         };
-        let site = EditSite { edit, path: &path, found, owner, deletes: &deletes };
+        let site = EditSite { edit, zone: update.zone, path: &path, found, owner, deletes: &deletes };
         site.add_to(&mut made.transaction)?;
         made.names.insert(name.to_name());
         // Of a PTR CoreDNS reads the one key, which is compared by itself.
@@ -140,6 +140,8 @@ fn marker(layout: &EtcdLayout, kind: &ChangeKind, transaction: &mut Transaction)
 struct EditSite<'a> {
     /// The edit.
     edit: &'a RrsetEdit<'a>,
+    /// The zone.
+    zone: &'a ZoneName,
     /// The path of its name.
     path: &'a str,
     /// What was seen.
@@ -211,7 +213,7 @@ impl EditSite<'_> {
         let is_pointer = rtype == Rtype::PTR;
         if let Some(after) = after {
             let values: Vec<&Rdata> = after.rdata().iter().collect();
-            if let Some(why) = BOUNDS.refusal((name, rtype), Some(after.ttl()), &values) {
+            if let Some(why) = BOUNDS.refusal(self.zone, (name, rtype), Some(after.ttl()), &values) {
                 return Err(impossible(format!("etcd {why}")));
             }
             if rtype == Rtype::CNAME && after.rdata().len() > 1 {

@@ -256,7 +256,10 @@ const LOG_IN: &str =
 /// That there is no answer.
 fn unanswered(HttpFailure { kind, message }: HttpFailure) -> EtcdFault {
     let (code, hint) = match kind {
-        HttpFailureKind::Unreachable => ("connect-failed", "check that etcd runs, and that `endpoints` are right"),
+        HttpFailureKind::Unreachable => (
+            "connect-failed",
+            "check that etcd runs, and that `endpoints` are right: `https://` where it needs TLS, with `ca_file`, `cert_file` and `key_file`",
+        ),
         HttpFailureKind::Late => {
             ("timeout", "check that most members of the etcd run; if it is always so, raise `timeout`")
         }

@@ -100,7 +100,7 @@ impl KeyRange {
 }
 
 /// The labels of a name, from the root's side; none where a label is not plain.
-pub fn plain_labels(name: NameRef<'_>) -> Option<Vec<String>> {
+fn plain_labels(name: NameRef<'_>) -> Option<Vec<String>> {
     let text = name.to_string();
     let labels: Vec<String> = text.trim_end_matches('.').split('.').map(str::to_owned).collect();
     labels.iter().all(|label| is_plain(label)).then_some(labels)

@@ -115,7 +115,8 @@ impl EtcdService {
             return Err("a key for SRV".to_owned());
         }
         let record = |rtype: Rtype, rdata: Rdata| Ok(ServiceRecord { rtype, ttl, rdata });
-        if let Ok(address) = self.host.parse::<IpAddr>() {
+        // An address of IPv4 in the form of IPv6 is one of IPv4 to it (`To4`).
+        if let Ok(address) = self.host.parse::<IpAddr>().map(|address| address.to_canonical()) {
             let rtype = if address.is_ipv4() { Rtype::A } else { Rtype::AAAA };
             return record(rtype, Rdata::from_address(address));
         }

@@ -75,6 +75,8 @@ pub struct ApiZone {
 pub enum PatchFault {
     /// The server does not make it.
     Refused(Problem),
+    /// The server does not make it now.
+    Busy(Problem),
     /// It may have been made.
     Unknown(Problem),
 }
@@ -163,7 +165,10 @@ impl PowerDnsApi {
         let answer = answer.map_err(|failure| PatchFault::Unknown(self.unanswered(zone, failure)))?;
         match answer.status {
             200..300 => Ok(answer.headers.get(SERIAL_HEADER).and_then(|text| text.parse().ok())),
-            400..500 => Err(PatchFault::Refused(self.refused(zone, &answer))),
+            429 => Err(PatchFault::Busy(self.refused(zone, &answer))),
+            status if (400..500).contains(&status) && status != 408 => {
+                Err(PatchFault::Refused(self.refused(zone, &answer)))
+            }
             _ => Err(PatchFault::Unknown(self.refused(zone, &answer))),
         }
     }

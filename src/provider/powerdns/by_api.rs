@@ -47,7 +47,7 @@ impl WriteTarget for ApiWriter {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(ApiSession { writer: self, read: None, replies: HashMap::new(), next: 0 })
+        Box::new(ApiSession { writer: self, read: None, unfit: None, replies: HashMap::new(), next: 0 })
     }
 
     fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
@@ -79,6 +79,8 @@ struct ApiSession<'w> {
     writer: &'w ApiWriter,
     /// The zone, where it was read and nothing shows that others wrote since.
     read: Option<ReadZone>,
+    /// Why the zone cannot be written at all, where it cannot.
+    unfit: Option<Problem>,
     /// The replies that were not asked for yet.
     replies: HashMap<UpdateTicket, UpdateReply>,
     /// The latest ticket.
@@ -90,25 +92,43 @@ impl ApiSession<'_> {
     ///
     /// Errors: the reply to an update that is not sent.
     fn zone(&mut self, zone: &ZoneName) -> Result<ReadZone, UpdateReply> {
-        let api = &self.writer.api;
+        if let Some(unfit) = &self.unfit {
+            return Err(UpdateReply::Refused(unfit.clone()));
+        }
         if let Some(read) = self.read.take() {
-            let numbering = api.numbering(zone, &read.listed).map_err(UpdateReply::Failed)?;
+            let numbering = self.writer.api.numbering(zone, &read.listed).map_err(UpdateReply::Failed)?;
             if numbering.serial == read.view.serial {
                 return Ok(read);
             }
         }
+        self.read_anew(zone)
+    }
+
+    /// Reads the zone.
+    ///
+    /// Errors: the reply to an update that is not sent.
+    fn read_anew(&mut self, zone: &ZoneName) -> Result<ReadZone, UpdateReply> {
+        let api = &self.writer.api;
         let ApiZone { contents, opaque, listed, numbering, .. } = api.read(zone).map_err(UpdateReply::Failed)?;
         let Some(rule) = SerialRule::of(&numbering) else {
-            let message = "the serial of the zone does not say whether others write at the same time";
+            let set = match numbering.soa_edit_api.as_str() {
+                "" => "not set".to_owned(),
+                kind => format!("`{kind}`"),
+            };
+            let message = format!(
+                "`SOA-EDIT-API` of the zone is {set}, so that its serial does not show whether others write, too"
+            );
             let hint = format!("set it up: `pdnsutil set-meta {zone} SOA-EDIT-API INCREASE`");
-            return Err(UpdateReply::Refused(Problem::new(api.place(zone), "update-rejected", message).hint(hint)));
+            let unfit = Problem::new(api.place(zone), "update-rejected", message).hint(hint);
+            self.unfit = Some(unfit.clone());
+            return Err(UpdateReply::Refused(unfit));
         };
         Ok(ReadZone { listed, view: ApiZoneView::new(contents, opaque, numbering.serial), rule })
     }
 
     /// Sends an update.
     fn deliver(&mut self, update: &Update<'_>) -> UpdateReply {
-        let mut read = match self.zone(update.zone) {
+        let read = match self.zone(update.zone) {
             Ok(read) => read,
             Err(reply) => return reply,
         };
@@ -119,35 +139,67 @@ impl ApiSession<'_> {
                 return UpdateReply::Prerequisite(words);
             }
         };
-        let api = &self.writer.api;
-        let before = read.view.serial;
-        match api.patch(update.zone, &read.listed, &text) {
-            Ok(Some(new)) if read.rule.is_next(before, new, today()) => {
-                read.view.note(update, new);
-                self.read = Some(read);
-                UpdateReply::Done
-            }
-            Ok(new) => UpdateReply::Raced(raced(api.place(update.zone), before, new)),
+        match self.writer.api.patch(update.zone, &read.listed, &text) {
+            Ok(Some(new)) => self.made(update, read, new),
+            // A proxy may have left the header out. What others write before the serial is asked for counts as a race, too.
+            Ok(None) => match self.writer.api.numbering(update.zone, &read.listed) {
+                Ok(numbering) => self.made(update, read, numbering.serial),
+                Err(problem) => UpdateReply::Raced(unseen(problem)),
+            },
             Err(PatchFault::Refused(problem)) => {
                 self.read = Some(read);
                 UpdateReply::Refused(problem)
             }
-            Err(PatchFault::Unknown(problem)) => UpdateReply::Unknown(problem),
+            Err(PatchFault::Busy(problem)) => {
+                self.read = Some(read);
+                UpdateReply::Failed(problem)
+            }
+            Err(PatchFault::Unknown(problem)) => self.look(update, read, problem),
         }
     }
+
+    /// The reply to an update that was made, and led from one serial to another.
+    fn made(&mut self, update: &Update<'_>, mut read: ReadZone, new: u32) -> UpdateReply {
+        let before = read.view.serial;
+        if !read.rule.is_next(before, new, today()) {
+            return UpdateReply::Raced(raced(self.writer.api.place(update.zone), before, new));
+        }
+        read.view.note(update, new);
+        self.read = Some(read);
+        UpdateReply::Done
+    }
+
+    /// Looks whether an update was made whose answer was lost: its RRsets and the serial say it, where it was made soon.
+    fn look(&mut self, update: &Update<'_>, read: ReadZone, problem: Problem) -> UpdateReply {
+        match self.read_anew(update.zone) {
+            Ok(now) if now.view.holds(update) && now.view.serial != read.view.serial => {
+                let serial = now.view.serial;
+                self.made(update, read, serial)
+            }
+            Ok(_) | Err(_) => UpdateReply::Unknown(problem),
+        }
+    }
+}
+
+/// That others wrote between the reading at this serial and the request that led to another one.
+fn raced(place: String, before: u32, new: u32) -> Problem {
+    let message = format!(
+        "something else wrote to the zone at the same time: its serial was {before}, and the next one is {new}"
+    );
+    Problem::new(place, "raced", message)
+        .hint("plan again, and find what else writes there: what it wrote to these names may be lost")
+}
+
+/// That the serial after an update cannot be had.
+fn unseen(problem: Problem) -> Problem {
+    let message =
+        format!("its serial is not known, so that others may have written at the same time: {}", problem.message);
+    Problem::new(problem.place, "raced", message).hint("plan again: the new plan starts from what is there now")
 }
 
 /// The day by the clock of this machine: the server's own makes serials, whatever time a run is said to be at.
 fn today() -> Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
-}
-
-/// That others wrote between the reading at this serial and the request that led to another one.
-fn raced(place: String, before: u32, new: Option<u32>) -> Problem {
-    let led = new.map_or_else(|| "the answer has no serial".to_owned(), |new| format!("the next one is {new}"));
-    let message = format!("something else wrote to the zone at the same time: its serial was {before}, and {led}");
-    Problem::new(place, "raced", message)
-        .hint("plan again, and find what else writes there: what it wrote to these names may be lost")
 }
 
 impl UpdateZone for ApiSession<'_> {

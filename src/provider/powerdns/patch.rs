@@ -71,8 +71,15 @@ impl ApiZoneView {
                 return Err(format!("there is a CNAME at `{owner}`"));
             }
         }
-        let rrsets: Vec<Value> = update.edits.iter().map(rrset).collect();
+        // The server goes through them in this order, and refuses a CNAME next to what is deleted only later.
+        let (gone, others): (Vec<_>, Vec<_>) = update.edits.iter().partition(|edit| edit.kind.after().is_none());
+        let rrsets: Vec<Value> = gone.into_iter().chain(others).map(rrset).collect();
         Ok(json!({ "rrsets": rrsets }).to_string())
+    }
+
+    /// Whether an update was made, as far as its RRsets show.
+    pub fn holds(&self, update: &Update<'_>) -> bool {
+        update.edits.iter().all(|edit| is_same(self.rrset(edit.key).as_ref(), edit.kind.after()))
     }
 
     /// Notes that an update was made, and what the serial is since then.

@@ -67,9 +67,20 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<PowerDnsSe
         key
     });
     let ca_file = reader.text("ca_file").map(str::to_owned);
-    let by_api = reader.choice("writes", &WRITES).unwrap_or_default();
+    let is_said = settings.get("writes").is_some();
+    let by_api = reader.choice("writes", &WRITES);
     let limits = parse_limits(&mut reader);
-    let writes = if by_api { read_exclusive(&mut reader) } else { read_updates(&mut reader, limits) };
+    let writes = match by_api {
+        Some(true) => read_exclusive(&mut reader),
+        None if is_said => {
+            // What belongs to which way of writing is not known.
+            for key in ["server", "tsig_key", "exclusive", "timeout", "window"] {
+                reader.take(key);
+            }
+            None
+        }
+        Some(false) | None => read_updates(&mut reader, limits),
+    };
     let found = reader.finish();
     let settings = url.zip(key).zip(writes).map(|((url, key), (timeout, writes))| PowerDnsSettings {
         api: ApiSettings { url, key, ca_file, timeout, limits },
@@ -88,11 +99,18 @@ fn read_updates(reader: &mut TableReader<'_>, limits: ReadLimits) -> Option<(Dur
 fn read_exclusive(reader: &mut TableReader<'_>) -> Option<(Duration, PowerDnsWrites)> {
     for key in ["server", "tsig_key"] {
         if let Some(node) = reader.take(key) {
-            reader.error(node, "unknown-key", format!("`{key}` is for `writes = \"update\"`"));
+            let message = format!("`{key}` is for `writes = \"update\"`");
+            let error = reader.source().error("unknown-key", node.origin, node.width, message);
+            reader.push(error.hint("remove it: the API alone is asked"));
         }
     }
     let timeout = ExchangeSettings::parse_without_read(reader, ReadingManner::Whole).timeout;
-    if reader.boolean("exclusive") != Some(true) {
+    let is_wrong = reader.node().get("exclusive").is_some();
+    let exclusive = reader.boolean("exclusive");
+    if exclusive.is_none() && is_wrong {
+        return None;
+    }
+    if exclusive != Some(true) {
         let message = "the API compares nothing before it writes: `writes = \"api\"` needs `exclusive = true`, which says that \
                        nothing else writes to these zones";
         let node = reader.node();

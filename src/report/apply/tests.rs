@@ -416,7 +416,7 @@ fn the_document_has_everything_and_fits_its_schema() {
     let document = document(&everything(), None, 4);
     assert_eq!(check_one(SchemaKind::Apply, document.clone()), "");
     let counts = json!({
-        "applied": 2, "already-applied": 1, "stale": 2, "no-longer-allowed": 0, "partial": 1, "not-applied": 1, "failed": 14, "not-reached": 7,
+        "applied": 2, "already-applied": 1, "stale": 2, "no-longer-allowed": 0, "partial": 1, "not-applied": 1, "raced": 0, "failed": 14, "not-reached": 7,
         "waiting": 0, "rejected": 0,
     });
     assert_eq!(document["counts"], counts);

@@ -136,7 +136,7 @@ struct UpdateView<'a> {
 /// An update as a document has it.
 fn update(sent: &SentUpdate) -> UpdateView<'_> {
     let (fate, why) = match &sent.fate {
-        SentFate::Done => ("done", None),
+        SentFate::Done => ("done", sent.race.as_ref()),
         SentFate::Undone(why) => ("undone", Some(why)),
         SentFate::Unknown(why) => ("unknown", why.as_ref()),
     };

@@ -77,7 +77,17 @@ fn change(name: &str, rtype: Rtype, before: Option<RrsetText>, after: Option<Rrs
 fn sent(number: u64, fate: SentFate, changes: Vec<SentChange>) -> SentUpdate {
     let zone = fixture::zone(if changes[0].rtype == Rtype::PTR { "8.b.d.0.1.0.0.2.ip6.arpa" } else { "example.net" });
     let target = TargetId::only(&fixture::pool());
-    SentUpdate { number, zone, target, is_of_several: false, phase: "forward".into(), at: at(number), fate, changes }
+    SentUpdate {
+        number,
+        zone,
+        target,
+        is_of_several: false,
+        phase: "forward".into(),
+        at: at(number),
+        fate,
+        race: None,
+        changes,
+    }
 }
 
 /// A host that was left.

@@ -189,7 +189,7 @@ impl TextPage<'_> {
         let others = change.other_hosts();
         let also = if others.is_empty() { String::new() } else { format!(", also {}", numbers(&others)) };
         let update = format!("update {} to {}", sent.number, place(sent));
-        self.line(4, &format!("{whose}{also}; {update}: {}", fate(&sent.fate)));
+        self.line(4, &format!("{whose}{also}; {update}: {}", fate(sent)));
     }
 
     /// Says how many are not shown.
@@ -235,9 +235,9 @@ fn column(fate: &SentFate, change: &SentChange) -> usize {
 }
 
 /// Whether an update took effect, in words.
-fn fate(fate: &SentFate) -> String {
-    match fate {
-        SentFate::Done => "done".to_owned(),
+fn fate(sent: &SentUpdate) -> String {
+    match &sent.fate {
+        SentFate::Done => sent.race.as_ref().map_or_else(|| "done".to_owned(), |race| format!("done, but {race}")),
         SentFate::Undone(why) => format!("not made: {why}"),
         SentFate::Unknown(None) => "perhaps made: the apply ended before it knew".to_owned(),
         SentFate::Unknown(Some(why)) => format!("perhaps made: {why}"),
