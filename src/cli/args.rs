@@ -349,6 +349,15 @@ pub struct InitArgs {
     /// The file of the password of the user of etcd, and nothing else. Only its owner may read it (chmod 600).
     #[arg(long, value_name = "FILE", requires = "user")]
     pub password_file: Option<PathBuf>,
+    /// A file of certificates, as PEM, that are trusted in place of the system's.
+    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "from_axfr")]
+    pub ca_file: Option<PathBuf>,
+    /// The file of this client's certificate for etcd, as PEM.
+    #[arg(long, value_name = "FILE", requires_all = ["from_etcd", "key_file"])]
+    pub cert_file: Option<PathBuf>,
+    /// The file of the key of that certificate, as PEM. Only its owner may read it (chmod 600).
+    #[arg(long, value_name = "FILE", requires = "cert_file")]
+    pub key_file: Option<PathBuf>,
     /// The file of the TSIG key for transfers and updates: as `tsig-keygen` prints it, or the secret alone in base64. Only its
     /// owner may read it (chmod 600). The settings will name this file.
     #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "from_etcd")]

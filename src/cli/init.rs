@@ -1,5 +1,6 @@
 //! `init`: a workspace to start from.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -131,12 +132,19 @@ struct SecretFiles {
     api: Option<PathBuf>,
     /// That of the password.
     password: Option<PathBuf>,
+    /// That of trusted certificates.
+    authorities: Option<PathBuf>,
+    /// Those of the client's certificate and its key.
+    client: Option<(PathBuf, PathBuf)>,
 }
 
 impl SecretFiles {
     /// All of them.
     fn all(&self) -> Vec<PathBuf> {
-        let mut all: Vec<PathBuf> = [&self.tsig, &self.api, &self.password].into_iter().flatten().cloned().collect();
+        let alone = [&self.tsig, &self.api, &self.password, &self.authorities].into_iter().flatten();
+        let client = self.client.iter().flat_map(|(cert, key)| [cert, key]);
+        let mut all: Vec<PathBuf> = alone.chain(client).cloned().collect();
+        all.sort_unstable();
         all.dedup();
         all
     }
@@ -152,14 +160,18 @@ fn secrets(args: &InitArgs) -> Result<SecretFiles, CommandFailure> {
         tsig: absolute(&args.tsig_secret_file)?,
         api: absolute(&args.api_key_file)?,
         password: absolute(&args.password_file)?,
+        authorities: absolute(&args.ca_file)?,
+        client: absolute(&args.cert_file)?.zip(absolute(&args.key_file)?),
     };
-    match &found {
-        SecretFiles { tsig: Some(tsig), api: Some(api), .. } if tsig != api && copied_to(tsig) == copied_to(api) => {
-            let message = format!("{} and {} would have one name in the workspace", tsig.display(), api.display());
-            Err(CommandFailure::new(message).hint("give one of the files another name"))
+    let all = found.all();
+    let mut named: BTreeMap<String, &Path> = BTreeMap::new();
+    for file in &all {
+        if let Some(other) = named.insert(copied_to(file), file) {
+            let message = format!("{} and {} would have one name in the workspace", other.display(), file.display());
+            return Err(CommandFailure::new(message).hint("give one of the files another name"));
         }
-        _ => Ok(found),
     }
+    Ok(found)
 }
 
 /// The target at a place.
@@ -172,14 +184,17 @@ fn target(args: &InitArgs, place: &str, secrets: &SecretFiles) -> Result<ImportT
     if !args.from_etcd.is_empty() {
         let endpoints = place.split(',').map(|url| url.trim().to_owned()).collect();
         let user = args.user.clone().zip(secrets.password.as_ref().map(text));
-        return Ok(ImportTarget::Etcd { endpoints, prefix: args.prefix.clone(), user });
+        let client = secrets.client.as_ref().map(|(cert, key)| (text(cert), text(key)));
+        let (prefix, ca_file) = (args.prefix.clone(), secrets.authorities.as_ref().map(text));
+        return Ok(ImportTarget::Etcd { endpoints, prefix, user, ca_file, client });
     }
     match &secrets.api {
         None => Ok(ImportTarget::NameServer { server: place.to_owned(), key }),
         Some(file) => {
             let server = args.server.clone().unwrap_or_else(|| host_of(place).to_owned());
             let url = place.trim_end_matches('/').trim_end_matches("/api/v1").to_owned();
-            Ok(ImportTarget::PowerDns { url, key_file: text(file), server, key })
+            let ca_file = secrets.authorities.as_ref().map(text);
+            Ok(ImportTarget::PowerDns { url, key_file: text(file), server, key, ca_file })
         }
     }
 }

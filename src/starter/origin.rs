@@ -12,6 +12,9 @@ const DOCTOR: &str = "`zonewright doctor` says what the server allows, and what 
 /// What is said about the file of a secret.
 const NOT_IN_GIT: &str = "the file is not in git: copy it into every clone, readable by its user alone";
 
+/// What is said about certificates.
+const TRUSTED: &str = "the certificates that are trusted in place of the system's";
+
 /// A key, as settings name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyGiven {
@@ -58,6 +61,8 @@ pub enum ImportTarget {
         server: String,
         /// The key that updates are signed with.
         key: Option<KeyGiven>,
+        /// The file of the certificates that are trusted in place of the system's.
+        ca_file: Option<String>,
     },
     /// An etcd.
     Etcd {
@@ -67,6 +72,10 @@ pub enum ImportTarget {
         prefix: Option<String>,
         /// Who asks, with the file of the password.
         user: Option<(String, String)>,
+        /// The file of the certificates that are trusted in place of the system's.
+        ca_file: Option<String>,
+        /// The files of this client's certificate and of its key.
+        client: Option<(String, String)>,
     },
 }
 
@@ -98,18 +107,19 @@ impl ImportTarget {
         }
     }
 
-    /// The files of its secrets.
+    /// The files of its secrets and certificates.
     pub fn secrets(&self) -> Vec<&str> {
-        let key = match self {
-            ImportTarget::NameServer { key, .. } | ImportTarget::PowerDns { key, .. } => key.as_ref(),
-            ImportTarget::Etcd { .. } => None,
-        };
-        let other = match self {
-            ImportTarget::NameServer { .. } => None,
-            ImportTarget::PowerDns { key_file, .. } => Some(key_file.as_str()),
-            ImportTarget::Etcd { user, .. } => user.as_ref().map(|(_, file)| file.as_str()),
-        };
-        key.map(|key| key.file.as_str()).into_iter().chain(other).collect()
+        match self {
+            ImportTarget::NameServer { key, .. } => key.iter().map(|key| key.file.as_str()).collect(),
+            ImportTarget::PowerDns { key_file, key, ca_file, .. } => {
+                key.iter().map(|key| key.file.as_str()).chain([key_file.as_str()]).chain(ca_file.as_deref()).collect()
+            }
+            ImportTarget::Etcd { user, ca_file, client, .. } => {
+                let password = user.as_ref().map(|(_, file)| file.as_str());
+                let client = client.iter().flat_map(|(cert, key)| [cert.as_str(), key.as_str()]);
+                password.into_iter().chain(ca_file.as_deref()).chain(client).collect()
+            }
+        }
     }
 
     /// The same target with the files of its secrets named otherwise.
@@ -119,8 +129,14 @@ impl ImportTarget {
         let mut own = self.clone();
         match &mut own {
             ImportTarget::NameServer { key, .. } => *key = renamed(key),
-            ImportTarget::PowerDns { key_file, key, .. } => (*key_file, *key) = (name(key_file), renamed(key)),
-            ImportTarget::Etcd { user, .. } => *user = user.take().map(|(user, file)| (user, name(&file))),
+            ImportTarget::PowerDns { key_file, key, ca_file, .. } => {
+                (*key_file, *key, *ca_file) = (name(key_file), renamed(key), ca_file.as_deref().map(name));
+            }
+            ImportTarget::Etcd { user, ca_file, client, .. } => {
+                *user = user.take().map(|(user, file)| (user, name(&file)));
+                *ca_file = ca_file.as_deref().map(name);
+                *client = client.take().map(|(cert, key)| (name(&cert), name(&key)));
+            }
         }
         own
     }
@@ -140,14 +156,20 @@ impl ImportTarget {
                 setting("server", server, "the primary of the zones"),
                 signed(key, "every message"),
             ],
-            ImportTarget::PowerDns { url, key_file, server, key } => vec![
-                kind("read by its API, written by UPDATE"),
-                setting("url", url, "the API, without /api/v1"),
-                line(format!("api_key = {{ secret_file = {} }}", quoted(key_file)), NOT_IN_GIT),
-                setting("server", server, "the same PowerDNS, as a name server that takes updates"),
-                signed(key, "updates"),
-            ],
-            ImportTarget::Etcd { endpoints, prefix, user } => {
+            ImportTarget::PowerDns { url, key_file, server, key, ca_file } => {
+                let mut lines = vec![
+                    kind("read by its API, written by UPDATE"),
+                    setting("url", url, "the API, without /api/v1"),
+                    line(format!("api_key = {{ secret_file = {} }}", quoted(key_file)), NOT_IN_GIT),
+                ];
+                lines.extend(ca_file.as_ref().map(|file| setting("ca_file", file, TRUSTED)));
+                lines.extend([
+                    setting("server", server, "the same PowerDNS, as a name server that takes updates"),
+                    signed(key, "updates"),
+                ]);
+                lines
+            }
+            ImportTarget::Etcd { endpoints, prefix, user, ca_file, client } => {
                 let urls: Vec<String> = endpoints.iter().map(|url| quoted(url)).collect();
                 let mut lines = vec![
                     kind("read and written by transactions, as CoreDNS reads it"),
@@ -161,6 +183,11 @@ impl ImportTarget {
                         "needs a role that may read and write the prefix and /zonewright",
                     ));
                     lines.push(line(format!("password = {{ secret_file = {} }}", quoted(file)), NOT_IN_GIT));
+                }
+                lines.extend(ca_file.as_ref().map(|file| setting("ca_file", file, TRUSTED)));
+                if let Some((cert, key)) = client {
+                    lines.push(setting("cert_file", cert, "the certificate of this client"));
+                    lines.push(setting("key_file", key, NOT_IN_GIT));
                 }
                 lines
             }
@@ -197,6 +224,7 @@ mod tests {
             key_file: "/home/a/api".to_owned(),
             server: "192.0.2.1:53".to_owned(),
             key: Some(key),
+            ca_file: None,
         };
         let inside = target.with_secrets(&|file| file.replace("/home/a/", "keys/"));
         assert_eq!(inside.secrets(), ["keys/zw.key", "keys/api"]);
@@ -213,6 +241,8 @@ mod tests {
             endpoints: vec!["http://a:2379".to_owned(), "http://b:2379".to_owned()],
             prefix: Some("/dns/".to_owned()),
             user: Some(("us".to_owned(), "pw".to_owned())),
+            ca_file: Some("ca.pem".to_owned()),
+            client: Some(("c.pem".to_owned(), "c.key".to_owned())),
         };
         let lines: Vec<String> = etcd.settings().into_iter().map(|(line, _)| line).collect();
         let expected = [
@@ -221,8 +251,14 @@ mod tests {
             "prefix = \"/dns/\"",
             "user = \"us\"",
             "password = { secret_file = \"pw\" }",
+            "ca_file = \"ca.pem\"",
+            "cert_file = \"c.pem\"",
+            "key_file = \"c.key\"",
         ];
         assert_eq!(lines, expected);
-        assert_eq!((etcd.secrets(), etcd.called().as_str()), (vec!["pw"], "the etcd http://a:2379, http://b:2379"));
+        assert_eq!(
+            (etcd.secrets(), etcd.called().as_str()),
+            (vec!["pw", "ca.pem", "c.pem", "c.key"], "the etcd http://a:2379, http://b:2379")
+        );
     }
 }

@@ -39,26 +39,43 @@ pub struct Etcd {
     _folder: TempDir,
     /// Its port.
     port: u16,
+    /// The folder of its certificates, where it has some and asks for those of clients.
+    certificates: Option<PathBuf>,
 }
 
 impl Etcd {
     /// Starts one; `None`, which it says aloud, where it is not installed.
     fn start() -> Option<Etcd> {
+        Etcd::start_in(None)
+    }
+
+    /// One that asks for certificates: those of `ca.pem`, which signed its own, `server.pem`, and `client.pem`.
+    pub fn start_with_certificates(folder: &Path) -> Option<Etcd> {
+        Etcd::start_in(Some(folder.to_owned()))
+    }
+
+    /// Starts one, with the certificates of a folder.
+    fn start_in(certificates: Option<PathBuf>) -> Option<Etcd> {
         if !programs().iter().all(|file| crate::have(file)) {
             return None;
         }
         let folder = tempfile::tempdir().expect("a folder");
         let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
         let (port, peers) = (free_port(&loopback), free_port(&loopback));
-        let (client, peer) = (format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{peers}"));
+        let scheme = if certificates.is_some() { "https" } else { "http" };
+        let (client, peer) = (format!("{scheme}://127.0.0.1:{port}"), format!("http://127.0.0.1:{peers}"));
         let mut command = Command::new(&programs()[0]);
         command.arg("--data-dir").arg(folder.path().join("data"));
         command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
         command.args(["--initial-cluster", &format!("default={peer}"), "--logger", "zap"]);
+        if let Some(own) = &certificates {
+            command.arg("--cert-file").arg(own.join("server.pem")).arg("--key-file").arg(own.join("server.key"));
+            command.arg("--trusted-ca-file").arg(own.join("ca.pem")).arg("--client-cert-auth");
+        }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("it runs");
-        let etcd = Etcd { child, _folder: folder, port };
+        let etcd = Etcd { child, _folder: folder, port, certificates };
         let deadline = Instant::now() + START;
         while !etcd.ctl(&["endpoint", "health"]).status.success() {
             assert!(Instant::now() < deadline, "etcd does not start");
@@ -69,14 +86,19 @@ impl Etcd {
 
     /// Where it is.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        let scheme = if self.certificates.is_some() { "https" } else { "http" };
+        format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
     /// Runs `etcdctl`.
     pub fn ctl(&self, args: &[&str]) -> Output {
         let mut command = Command::new(&programs()[1]);
-        command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url()]).args(args);
-        command.output().expect("it runs")
+        command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url()]);
+        if let Some(own) = &self.certificates {
+            command.arg("--cacert").arg(own.join("ca.pem"));
+            command.arg("--cert").arg(own.join("client.pem")).arg("--key").arg(own.join("client.key"));
+        }
+        command.args(args).output().expect("it runs")
     }
 
     /// Writes a key.

@@ -3,11 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::etcd::{Site, one};
+use crate::etcd::{Etcd, Site, one};
 use crate::pdns;
 use crate::server::{Key, Kind, Server, ServerConfig};
 use crate::workspace::{document, stderr, zonewright};
@@ -145,4 +145,77 @@ fn an_etcd_with_users_becomes_a_workspace_of_its_records() {
     assert!(taken.status.success(), "{}", stderr(&taken));
     let applied = run(folder.path(), &["-C", "dns", "apply", "--auto", "--yes"]);
     assert!(applied.status.success(), "{}{}", String::from_utf8_lossy(&applied.stdout), stderr(&applied));
+}
+
+/// Runs openssl in a folder.
+fn openssl(folder: &Path, args: &[&str]) {
+    let done = Command::new(OPENSSL).args(args).current_dir(folder).output().expect("openssl runs");
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// What makes certificates.
+const OPENSSL: &str = "/usr/bin/openssl";
+
+/// An authority with a certificate for 127.0.0.1 (`server`) and one for a client (`client`), and a key of no certificate (`other.key`).
+fn certificates(folder: &Path) {
+    let days = ["-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+    let of_ca = ["req", "-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=an authority"];
+    openssl(folder, &[&of_ca[..], &days].concat());
+    for (name, usage) in [("server", "serverAuth,clientAuth"), ("client", "clientAuth")] {
+        let (key, out, ask) = (format!("{name}.key"), format!("{name}.pem"), format!("{name}.csr"));
+        let of_one = ["req", "-keyout", &key, "-out", &ask, "-subj", "/CN=a name"];
+        openssl(folder, &[&of_one[..], &days[2..]].concat());
+        fs::write(folder.join("ext"), format!("subjectAltName=IP:127.0.0.1\nextendedKeyUsage={usage}\n"))
+            .expect("a file");
+        let signed =
+            ["x509", "-req", "-in", &ask, "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"];
+        openssl(folder, &[&signed[..], &["-extfile", "ext", "-out", &out]].concat());
+    }
+    openssl(folder, &["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "other.key"]);
+    for key in ["client.key", "other.key"] {
+        fs::set_permissions(folder.join(key), Permissions::from_mode(0o600)).expect("it is ours");
+    }
+}
+
+#[test]
+fn an_etcd_that_asks_for_certificates_is_read_with_them_and_errors_say_which() {
+    if !crate::have(Path::new(OPENSSL)) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    certificates(folder.path());
+    let Some(etcd) = Etcd::start_with_certificates(folder.path()) else { return };
+    etcd.put("/skydns/example/z/a/x", &serde_json::json!({"host": "192.0.2.1", "ttl": 300, "targetstrip": 1}));
+    let url = etcd.url();
+    let init = |rest: &[&str]| {
+        run(folder.path(), &[&["init", "dns", "--from-etcd", &url, "z.example", "--records"][..], rest].concat())
+    };
+    let trusted = ["--ca-file", "ca.pem"];
+    for (rest, words) in [
+        (&[][..], "failed the TLS handshake"),
+        (
+            &[trusted[0], trusted[1], "--cert-file", "client.pem", "--key-file", "other.key"],
+            "the key is not that of the certificate",
+        ),
+        (
+            &[trusted[0], trusted[1], "--cert-file", "client.pem", "--key-file", "ca.pem"],
+            "the file of the key has no private key",
+        ),
+    ] {
+        let refused = init(rest);
+        assert_eq!(refused.status.code(), Some(1), "{rest:?}: {}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains(words) && stderr(&refused).contains("ca_file"),
+            "{rest:?}: {}",
+            stderr(&refused)
+        );
+    }
+    let without = init(&trusted);
+    assert_eq!(without.status.code(), Some(1), "{}", stderr(&without));
+    assert!(stderr(&without).contains("connect-failed"), "{}", stderr(&without));
+    let made = init(&[&trusted[..], &["--cert-file", "client.pem", "--key-file", "client.key"]].concat());
+    assert!(made.status.success(), "{}", stderr(&made));
+    let mode = fs::metadata(folder.path().join("dns/keys/client.key")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(plan(folder.path(), "dns")["changes"].as_array().map(Vec::len), Some(0));
 }

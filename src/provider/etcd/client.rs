@@ -97,7 +97,7 @@ impl EtcdClient {
         let trust = HttpTrust { authorities, client };
         let member = |url: &String| {
             let client = HttpClient::trusting(url, settings.timeout, &trust).map_err(|error| {
-                let hint = "check `endpoints` and the files of certificates";
+                let hint = "check `endpoints`, `ca_file`, `cert_file` and `key_file`";
                 Problem::new(url, "connect-failed", error.message).hint(hint)
             })?;
             Ok((url.clone(), client))
