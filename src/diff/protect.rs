@@ -92,7 +92,7 @@ fn block(context: &RuleContext<'_>, name: NameRef<'_>, why: Protection<'_>) -> S
     let hint = match why {
         Protection::Listed(_) => "remove it from `protect`, or edit the host's records by hand",
         Protection::NameServer(_) | Protection::Target(_) => "edit the host's records by hand, or give it another name",
-        Protection::Opaque(_) => "remove it at the target, or give the host another name",
+        Protection::Opaque(_) => "remove it at the target, or use another name",
         Protection::Apex | Protection::Marker => "give the host another name",
     };
     let message = format!("{} is protected: {}", words::readable(name), reason(context, why));

@@ -320,7 +320,7 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
         NamePlace::Opaque(zone) => {
             let site = context.live.zone(*zone).opaque_at(name.as_name()).expect("its place is opaque");
             let message = format!("{shown} has {site}, which zonewright never touches");
-            block(code, message, "remove it at the target, or give the host another name")
+            block(code, message, "remove it at the target, or use another name")
         }
         NamePlace::NoZone if let Some(closed) = context.live.zone_of(name.as_name()) => {
             let message = format!("{shown} is in `{}`, in which nothing may be asked for", zone(&closed));

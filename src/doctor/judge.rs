@@ -117,7 +117,11 @@ fn updates(examined: &TargetExamined) -> Vec<Finding> {
     };
     let zones: Vec<&UpdatesExamined> =
         zones.iter().filter(|asked| asked.fault.is_none() || is_read(&asked.zone)).collect();
-    let judged: Vec<Finding> = zones.iter().map(|asked| update(asked)).collect();
+    // Where it is read from an API, the server that takes updates is another one.
+    let is_elsewhere = |asked: &UpdatesExamined| {
+        !examined.is_folder && examined.places.iter().all(|own| !asked.place.starts_with(&own.place))
+    };
+    let judged: Vec<Finding> = zones.iter().map(|asked| update(asked, is_elsewhere(asked))).collect();
     match judged.split_first() {
         Some((first, others)) if !others.is_empty() && others.iter().all(|other| other == first) => {
             vec![Finding { message: format!("each of the {} zones: {}", zones.len(), first.message), ..first.clone() }]
@@ -130,11 +134,12 @@ fn updates(examined: &TargetExamined) -> Vec<Finding> {
 }
 
 /// Reports whether updates of a zone are accepted. A user who only plans needs none, so a refusal is not a problem.
-fn update(examined: &UpdatesExamined) -> Finding {
+fn update(examined: &UpdatesExamined, is_elsewhere: bool) -> Finding {
     match &examined.fault {
         None => finding(FindingLevel::Ok, "updates", "takes updates"),
         Some(Problem { code, message, hint, .. }) => {
-            let found = finding(FindingLevel::Warning, *code, format!("`apply` cannot write it: {message}"));
+            let place = if is_elsewhere { format!("{}: ", examined.place) } else { String::new() };
+            let found = finding(FindingLevel::Warning, *code, format!("`apply` cannot write it: {place}{message}"));
             Finding { hint: hint.clone(), ..found }
         }
     }

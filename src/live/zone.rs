@@ -45,8 +45,8 @@ pub struct ZoneStructure {
     opaque: HashMap<Name, OpaqueSite>,
     /// Whether no name may be below another, because its target answers with both.
     is_flat: bool,
-    /// The names between the apex and another name, where it is flat.
-    above: HashSet<Name>,
+    /// The names between the apex and another name, where it is flat, each with one that is below.
+    above: HashMap<Name, Name>,
     /// Which names it points to.
     found: ZonePointers,
     /// Whether there is any CNAME or PTR.
@@ -65,7 +65,7 @@ impl ZoneStructure {
     pub fn note(&mut self, apex: NameRef<'_>, rrset: RrsetRef<'_>) {
         self.largest = self.largest.max(rrset.record_count());
         if self.is_flat {
-            self.above.extend(between(apex, rrset.owner().as_name()));
+            self.note_below(apex, &rrset.owner());
         }
         match rrset.rtype() {
             Rtype::CNAME | Rtype::PTR => self.has_pointers = true,
@@ -88,11 +88,18 @@ impl ZoneStructure {
         }
     }
 
+    /// Notes that a name has data, for the names above it.
+    fn note_below(&mut self, apex: NameRef<'_>, owner: &Name) {
+        for above in between(apex, owner.as_name()) {
+            self.above.entry(above).or_insert_with(|| owner.clone());
+        }
+    }
+
     /// Takes what the zone holds that no RRset says.
     pub fn note_opaque(&mut self, apex: NameRef<'_>, opaque: Vec<OpaqueRecords>) {
         for OpaqueRecords { owner, what } in opaque {
             if self.is_flat {
-                self.above.extend(between(apex, owner.as_name()));
+                self.note_below(apex, &owner);
             }
             self.opaque.entry(owner).or_default().0.push(what);
         }
@@ -233,9 +240,9 @@ impl LiveZone {
         self.structure.is_flat
     }
 
-    /// Whether there is a name below this one; known where no name may be below another.
-    pub fn has_below(&self, name: NameRef<'_>) -> bool {
-        self.structure.above.contains(name.as_wire())
+    /// A name with data below this one; known where no name may be below another.
+    pub fn below(&self, name: NameRef<'_>) -> Option<&Name> {
+        self.structure.above.get(name.as_wire())
     }
 
     /// All that no RRset says, sorted.

@@ -60,6 +60,15 @@ pub struct ZoneFault<'a> {
     pub owner: Name,
 }
 
+/// A name with data that a target answers together with another one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MixedName {
+    /// It is above the other.
+    Above(Name),
+    /// It is below the other.
+    Below(Name),
+}
+
 /// How a rule of DNS is broken.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ZoneFaultKind<'a> {
@@ -78,9 +87,8 @@ pub enum ZoneFaultKind<'a> {
     Delegated(Rtype, Name),
     /// The RRset of this type is created below this DNAME.
     BelowDname(Rtype, Name),
-    /// The RRset of this type is created above or below a name with data, in a zone whose target answers with both; the name, where it
-    /// is above.
-    Mixed(Rtype, Option<Name>),
+    /// The RRset of this type is created above or below this name with data, in a zone whose target answers with both.
+    Mixed(Rtype, MixedName),
 }
 
 impl<'a> FoundFaults<'a> {
@@ -182,8 +190,8 @@ impl<'a> PostCheck<'a> {
         }
         let above = between(live.name().as_name(), owner)
             .find(|name| self.after.has_data(zone, name.as_name()) || live.opaque_at(name.as_name()).is_some());
-        let is_mixed = above.is_some() || live.has_below(owner);
-        is_mixed.then_some(ZoneFaultKind::Mixed(rtype, above))
+        let other = above.map(MixedName::Above).or_else(|| live.below(owner).cloned().map(MixedName::Below))?;
+        Some(ZoneFaultKind::Mixed(rtype, other))
     }
 
     /// Checks the number of records of an RRset, a fault that a change may cause; it had `had` before.

@@ -1,6 +1,6 @@
 //! What is wrong with the resulting zones, in words.
 
-use super::{ZoneFault, ZoneFaultKind};
+use super::{MixedName, ZoneFault, ZoneFaultKind};
 use crate::change::{Change, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::dns::{NameRef, Rtype, reverse};
@@ -33,13 +33,13 @@ pub fn caused(fault: &ZoneFault<'_>, max_rrset: usize) -> (String, String) {
             format!("{} would be at or below the delegation `{cut}`", rrset(owner, *rtype)),
             "add the delegated zone to zonewright.toml, or remove the NS".to_owned(),
         ),
-        ZoneFaultKind::Mixed(rtype, Some(above)) => (
+        ZoneFaultKind::Mixed(rtype, MixedName::Above(above)) => (
             format!("{} would be below `{above}`, whose target answers with both", rrset(owner, *rtype)),
             "give one of them a name that is not below the other's".to_owned(),
         ),
-        ZoneFaultKind::Mixed(rtype, None) => (
-            format!("{} would be above other names, and its target answers with them, too", rrset(owner, *rtype)),
-            "give it a name that no other name is below".to_owned(),
+        ZoneFaultKind::Mixed(rtype, MixedName::Below(below)) => (
+            format!("{} would be above `{below}`, and its target answers with both", rrset(owner, *rtype)),
+            format!("remove `{below}` and what else is below, or give it a name that no other name is below"),
         ),
         ZoneFaultKind::BelowDname(rtype, dname) => (
             format!("{} would be below the DNAME at `{dname}`", rrset(owner, *rtype)),

@@ -269,9 +269,10 @@ impl ExplainedCode for BlockCode {
             BlockCode::Opaque => words(
                 "opaque",
                 "their name has what no plain record says",
-                "The target holds something at the host's name or at a reverse name that is no plain record: one that is \
-                 switched off, an ALIAS, code. It is shown and never touched, and an update of the name could take it away. \
-                 Remove it at the target, or give the host another name.",
+                "The target holds something at a name that the subject needs, or at a reverse name, that is no plain record: \
+                 one that is switched off, an ALIAS, code; in etcd a key for MX or SRV, a CNAME with a text, a key of another \
+                 owner. It is shown and never touched, and an update of the name could take it away. Remove it at the \
+                 target, or use another name.",
             ),
             BlockCode::Conflict => words(
                 "conflict",

@@ -16,7 +16,7 @@ pub const SYNC: &str = "(inputs = '{}' AND undoes IS NULL)";
 pub fn summaries(state: &dyn SqlRead, rest: &str, values: &[SqlValue<'_>]) -> Result<Vec<ApplySummary>, Problem> {
     let sql = format!(
         "SELECT id, plan, effect, started, who, reason, hosts, finished, outcomes, undoes, is_whole, {SYNC},
-           (SELECT count(*) FROM batches WHERE apply = applies.id AND settled = 'done'),
+           (SELECT count(*) FROM batches WHERE apply = applies.id AND settled IN ('done', 'raced')),
            (SELECT count(*) FROM batches WHERE apply = applies.id AND (settled IS NULL OR settled = 'unknown'))
          FROM applies {rest}"
     );

@@ -50,7 +50,7 @@ pub fn keep_settled(
     let SettledBatch { batch, outcome } = *settled;
     let (word, why, is_open) = match outcome {
         BatchOutcome::Done => ("done", None, false),
-        BatchOutcome::Raced(race) => ("done", Some(race), false),
+        BatchOutcome::Raced(race) => ("raced", Some(race), false),
         BatchOutcome::Undone(why) => ("undone", Some(why), false),
         BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
     };

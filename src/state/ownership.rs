@@ -101,7 +101,7 @@ impl<D: SqlDatabase> OwnershipRegister for D {
             if sought.is_over() {
                 break;
             }
-            let took_effect = settled.as_deref() == Some("done");
+            let took_effect = matches!(settled.as_deref(), Some("done" | "raced"));
             let (id, at) = (ApplyId(apply as u64), Time::from_nanos(sent_at));
             for KeptChange { name, rtype, before, after, .. } in wanted_changes(self, apply, number, &sought)? {
                 let is_new = before.is_none();

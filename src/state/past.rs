@@ -25,9 +25,9 @@ pub fn sent(state: &dyn SqlRead, id: ApplyId) -> Result<Vec<SentUpdate>, Problem
 
 /// Takes the texts of an update for what they say.
 fn understood(state: &dyn SqlRead, batch: BatchRow, changes: &str) -> Result<SentUpdate, Problem> {
-    let race = batch.why.clone().filter(|_| batch.settled.as_deref() == Some("done"));
+    let race = batch.why.clone().filter(|_| batch.settled.as_deref() == Some("raced"));
     let fate = match batch.settled.as_deref() {
-        Some("done") => SentFate::Done,
+        Some("done" | "raced") => SentFate::Done,
         Some("undone") => SentFate::Undone(batch.why.unwrap_or_default()),
         Some("unknown") | None => SentFate::Unknown(batch.why),
         Some(other) => return Err(state.odd("fate of an update", other)),

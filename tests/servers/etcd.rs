@@ -642,7 +642,7 @@ fn keys_of_others_are_kept_and_block_who_needs_their_names() {
     );
     assert!(of("mail").is_some_and(|(code, message)| code == "opaque" && message.contains("MX")), "{found:?}");
     assert!(
-        of("upper").is_some_and(|(code, message)| code == "post-state" && message.contains("above other names")),
+        of("upper").is_some_and(|(code, message)| code == "post-state" && message.contains("above `lower.upper")),
         "{found:?}"
     );
     let applied = apply_in(site.path(), &plan.file, &[]);
@@ -682,6 +682,12 @@ fn a_name_below_another_is_blocked_before_coredns_mixes_them() {
         coredns::answer(&keys, &zone, &format!("a.{zone}"), "A"),
         BTreeSet::from(["A 300 192.0.2.1".to_owned()])
     );
+    // A key that a person wrote by hand, without a label of its own, is the record of a name below.
+    site.etcd
+        .put(&format!("/skydns/example/{}/b/x1", zone.trim_end_matches(".example")), &json!({"host": "192.0.2.5"}));
+    site.state(&zone, &one(&zone, "b", 300, "192.0.2.6"));
+    let blocked = plan_in(site.path(), &[]).document["blocked"].to_string();
+    assert!(blocked.contains(&format!("would be above `x1.b.{zone}.`, and its target answers with both")), "{blocked}");
 }
 
 /// What no key can say is blocked in the plan, and the rest is applied.
