@@ -171,7 +171,7 @@ def measure_etcd(folder, names, runs):
         reading = measure.in_turn(runs, {
             "`curl` of the range": to_file([program("curl"), "-s", "--data", f"@{folder}/range", f"{etcd.url}/v3/kv/range"], folder, names, "mod_revision"),
             "`etcdctl get --prefix`": to_file([program("env"), "ETCDCTL_API=3", *prefix], folder, names, "targetstrip"),
-            "zonewright": counted([built("examples/api"), "read", f"{folder}/target.toml", ZONE], folder, f"{names + 1} records"),
+            "zonewright": counted([built("examples/api"), "read", f"{folder}/target.toml", ZONE], folder, f"{names + 2} records"),
         })
     return reading, writing
 
