@@ -77,6 +77,7 @@ const NO_CODES: &[&str] = &[
     "temporary-unreachable",
     "upsert-only",
     "x-api-key",
+    "x-pdns-new-serial",
 ];
 
 /// The codes that no case shows, each with the reason. All of them have tests next to the code, or in `tests/servers`.
