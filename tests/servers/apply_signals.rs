@@ -15,7 +15,7 @@ use crate::server::Kind;
 const LONG: Duration = Duration::from_secs(60);
 
 /// How long a handler that has begun may take until it has noted its signal; a machine may be busy.
-const NOTED: Duration = Duration::from_millis(200);
+const NOTED: Duration = Duration::from_secs(1);
 
 /// Waits until an apply has noted a signal: until then, what is on the way could arrive, and the rest be sent.
 fn wait_until_noted(child: &Child) {
