@@ -9,20 +9,18 @@
 //! so many keys in transactions of 128, one after another, and looks at nothing but the status: the cost of sending. `ci/bench apis`
 //! runs both.
 
+#[path = "support/target.rs"]
+mod target;
+
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use zonewright::diag::Files;
-use zonewright::dns::{Name, ZoneName};
-use zonewright::inventory::config::toml;
-use zonewright::inventory::node::SourceText;
-use zonewright::inventory::pool::TargetSpec;
-use zonewright::provider::{self, ProviderContext};
-use zonewright::target::{PoolName, TargetId};
+
+use self::target::count_records;
 
 /// How many keys a transaction has: the most that etcd takes by default.
 const AT_ONCE: usize = 128;
@@ -63,7 +61,9 @@ type Fault = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
-        Command::Read { settings, zones } => read(&settings, &zones),
+        Command::Read { settings, zones } => {
+            fs::read_to_string(settings).map_err(Fault::from).and_then(|settings| count_records(settings, &zones))
+        }
         Command::Put { url, prefix, count } => put(&url, &prefix, count),
     };
     match done {
@@ -76,26 +76,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Reads zones.
-fn read(settings: &Path, zones: &[String]) -> Result<String, Fault> {
-    let source = SourceText { file: Files::default().add("settings"), text: fs::read_to_string(settings)? };
-    let root = toml::parse(&source).root;
-    let kind = root.get("type").and_then(|node| node.as_text()).ok_or("the settings have no type")?.to_owned();
-    let target = TargetSpec { id: TargetId::only(&PoolName::unknown()), provider: kind, settings: root };
-    if let Some(found) = provider::check(&target, &source).iter().next() {
-        return Err(found.message.clone().into());
-    }
-    // The time counts where something is written, and here nothing is.
-    let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
-    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
-    let target = provider::open(&target, &context)?;
-    let mut records = 0;
-    for zone in zones {
-        records += target.read_zone(&ZoneName::new(Name::parse(zone)?))?.contents.record_count();
-    }
-    Ok(format!("{records} records in {} zones", zones.len()))
 }
 
 /// Writes keys.

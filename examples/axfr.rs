@@ -9,23 +9,20 @@
 //! counted, not even verified: the result is the cost of receiving. `ci/bench axfr` and
 //! `ci/bench plan` run both next to other clients.
 
+#[path = "support/target.rs"]
+mod target;
+
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use domain::base::{Message, MessageBuilder, Rtype};
 use domain::rdata::tsig::Time48;
 use domain::tsig::{Algorithm, ClientSequence, Key, KeyName};
-use zonewright::diag::Files;
-use zonewright::dns::{Name, ZoneName};
-use zonewright::inventory::config::toml;
-use zonewright::inventory::node::SourceText;
-use zonewright::inventory::pool::TargetSpec;
-use zonewright::provider::{self, ProviderContext};
-use zonewright::target::{PoolName, TargetId};
+use zonewright::dns::Name;
 
 /// How far from the end of a message its last record but the signature ends at most: more than any TSIG record takes.
 const TAIL: usize = 512;
@@ -83,21 +80,7 @@ fn count_records(args: &Args) -> Result<String, Fault> {
         let [name, file] = [name, &fs::canonicalize(file)?.display().to_string()].map(|text| quoted(text));
         text += &format!("tsig_key = {{ name = {name}, algorithm = \"hmac-sha256\", secret_file = {file} }}\n");
     }
-    let source = SourceText { file: Files::default().add("settings"), text };
-    let id = TargetId::only(&PoolName::unknown());
-    let target = TargetSpec { id, provider: "rfc2136".to_owned(), settings: toml::parse(&source).root };
-    if let Some(found) = provider::check(&target, &source).iter().next() {
-        return Err(found.message.clone().into());
-    }
-    // The time counts where something is written, and here nothing is.
-    let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
-    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
-    let target = provider::open(&target, &context)?;
-    let mut records = 0;
-    for zone in &args.zones {
-        records += target.read_zone(&ZoneName::new(Name::parse(zone)?))?.contents.record_count();
-    }
-    Ok(format!("{records} records in {} zones", args.zones.len()))
+    target::count_records(text, &args.zones)
 }
 
 /// A TOML string.

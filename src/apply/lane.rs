@@ -259,18 +259,17 @@ impl<'a> LaneSurvey<'a> {
     /// Takes over what an earlier part of the apply made. It is not made again; a unit that lost some of it since is left
     /// as it is. A change with an unknown outcome counts as made if it is there.
     pub fn take_made(&mut self, made: &dyn Fn(&CopyId, &Change) -> MadeBefore) {
+        let said: Vec<MadeBefore> = self.changes.iter().map(|change| made(&self.copy_of(change), change)).collect();
         let is_made = |(place, change): (usize, &Change)| {
             let Some(answer) = &self.answers[place] else { return false };
-            match (made(&self.copy_of(change), change), answer) {
+            match (said[place], answer) {
                 (MadeBefore::Yes | MadeBefore::Raced, _) => true,
                 (MadeBefore::Perhaps, Ok(answer)) => is_after(change, answer),
                 (MadeBefore::Perhaps, Err(_)) | (MadeBefore::No, _) => false,
             }
         };
-        let is_raced = |change: &Change| made(&self.copy_of(change), change) == MadeBefore::Raced;
-        let made_earlier = self.changes.iter().enumerate().map(is_made).collect();
-        self.raced_earlier = self.changes.iter().map(is_raced).collect();
-        self.made_earlier = made_earlier;
+        self.made_earlier = self.changes.iter().enumerate().map(is_made).collect();
+        self.raced_earlier = said.iter().map(|made| *made == MadeBefore::Raced).collect();
         self.find_standings();
     }
 

@@ -3,6 +3,8 @@
 //! Comes in: a target's settings. Goes out: the target, opened as `target` describes it. A new provider is a folder and a
 //! word in the list below; no other code names a provider.
 
+mod at_once;
+
 pub mod cache;
 
 pub mod dns_server;

@@ -157,7 +157,7 @@ impl Drop for Etcd {
 }
 
 /// The settings of a workspace of records alone.
-const SETTINGS: &str = "owner = \"fleet-dns\"
+pub const SETTINGS: &str = "owner = \"fleet-dns\"
 [sources]
 projects = \"p.yaml\"
 hosts = \"none\"
@@ -173,6 +173,9 @@ automation = \"allowed\"
 [limits]
 max_loss = \"100%\"
 ";
+
+/// The file of its project.
+pub const PROJECT: &str = "id: p\nvlan_scheme: none\nttl: 600\nautomation: true\npolicy: sync\n";
 
 /// How many zones there are at a time.
 const ZONES: usize = 25;
@@ -199,8 +202,7 @@ impl Site {
             zones: (0..zones).map(|number| format!("z{number}.example")).collect(),
         };
         fs::create_dir(site.path().join("octo")).expect("a folder");
-        fs::write(site.path().join("p.yaml"), "id: p\nvlan_scheme: none\nttl: 600\nautomation: true\npolicy: sync\n")
-            .expect("a file");
+        fs::write(site.path().join("p.yaml"), PROJECT).expect("a file");
         site.configure(&site.etcd.target());
         site.zones.iter().for_each(|zone| site.state(zone, &Rrsets::new()));
         Some(site)

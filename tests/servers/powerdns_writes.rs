@@ -13,7 +13,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::etcd::read_message;
+use crate::etcd::{PROJECT, SETTINGS, read_message};
 use crate::pdns;
 use crate::pdns_api::{ask, ask_at, put};
 use crate::rig::{Planned, Rig, apply_command, plan_in, quiet_in, text_of};
@@ -23,23 +23,8 @@ use crate::workspace::edit;
 /// The zone.
 const ZONE: &str = "z.example";
 
-/// The settings of a workspace of records alone.
-const SETTINGS: &str = "owner = \"fleet-dns\"
-[sources]
-projects = \"p.yaml\"
-hosts = \"none\"
-[[sources.records]]
-name = \"static\"
-format = \"octodns\"
-path = \"octo/*.yaml\"
-project = \"p\"
-max_shrink = \"100%\"
-[project.p]
-dns_domain = \"example\"
-automation = \"allowed\"
-[limits]
-max_loss = \"100%\"
-[pool.main]
+/// What the settings say after those of a workspace of records alone.
+const REST: &str = "[pool.main]
 [[pool.main.target]]
 type = \"zonefile\"
 dir = \"zones\"
@@ -55,8 +40,8 @@ fn rig() -> Option<Rig> {
     let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
     fs::create_dir(folder.path().join("zones")).expect("a folder");
     fs::create_dir(folder.path().join("octo")).expect("a folder");
-    file("zonewright.toml", SETTINGS);
-    file("p.yaml", "id: p\nvlan_scheme: none\nttl: 600\nautomation: true\npolicy: sync\n");
+    file("zonewright.toml", &format!("{SETTINGS}{REST}"));
+    file("p.yaml", PROJECT);
     let apex = "$TTL 60\n@ SOA ns.example.org. h.example.org. 1 7200 900 1209600 300\n@ NS ns.example.org.\n";
     file("zones/z.example.zone", apex);
     state(folder.path(), "192.0.2.1");

@@ -195,9 +195,8 @@ impl EditSite<'_> {
         let mut found: Vec<&Rdata> = of_type.iter().map(|(_, record)| &record.rdata).collect();
         found.sort();
         found.dedup();
-        let mut wanted: Vec<&Rdata> = before.rdata().iter().collect();
-        wanted.sort();
-        found == wanted && of_type.iter().all(|(_, record)| record.ttl == before.ttl())
+        // Both are sorted by octets.
+        found.into_iter().eq(before.rdata()) && of_type.iter().all(|(_, record)| record.ttl == before.ttl())
     }
 
     /// Adds the keys that go, come, or get another TTL.

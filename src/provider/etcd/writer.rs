@@ -12,9 +12,10 @@ use super::target::EtcdReader;
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
+use crate::provider::at_once::AtOnce;
 use crate::target::{
-    Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone,
-    WriteTarget, ZoneApex, answers, transfer_is_cheaper,
+    Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex,
+    answers, transfer_is_cheaper,
 };
 
 /// How many names one transaction reads: two ranges each, and those of zonewright.
@@ -180,7 +181,7 @@ impl WriteTarget for EtcdWriter {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(EtcdSession { writer: self, replies: HashMap::new(), next: 0 })
+        Box::new(AtOnce::new(|update: &Update<'_>| self.deliver(update)))
     }
 
     fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
@@ -208,31 +209,5 @@ impl WriteTarget for EtcdWriter {
 
     fn finish(&self) -> Result<(), Problem> {
         Ok(())
-    }
-}
-
-/// Writes one zone.
-struct EtcdSession<'w> {
-    /// The writer.
-    writer: &'w EtcdWriter,
-    /// The replies that were not asked for yet.
-    replies: HashMap<UpdateTicket, UpdateReply>,
-    /// The latest ticket.
-    next: u64,
-}
-
-impl UpdateZone for EtcdSession<'_> {
-    fn window(&mut self) -> usize {
-        1
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.next += 1;
-        self.replies.insert(UpdateTicket(self.next), self.writer.deliver(update));
-        Ok(UpdateTicket(self.next))
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.replies.remove(&ticket).expect("every ticket is asked for once")
     }
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::document::{self, DocumentFault, ListedZone, ZoneNumbering};
+use super::patch::records;
 use super::settings::ApiSettings;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneContents, ZoneName};
@@ -178,9 +179,8 @@ impl PowerDnsApi {
     /// Errors: the server does not make it.
     pub fn create(&self, zone: &ZoneName, apex: &ZoneApex, key: Option<&Name>) -> Result<(), Problem> {
         let rrset = |(rtype, rrset): (Rtype, Rrset)| {
-            let texts = rrset.rdata_texts(rtype).into_iter();
-            let records: Vec<_> = texts.map(|content| json!({"content": content, "disabled": false})).collect();
-            json!({"name": zone.to_string(), "type": rtype.to_string(), "ttl": rrset.ttl().as_secs(), "records": records})
+            let (records, ttl) = (records(rtype, &rrset), rrset.ttl().as_secs());
+            json!({"name": zone.to_string(), "type": rtype.to_string(), "ttl": ttl, "records": records})
         };
         let text = json!({
             "kind": "Master", "name": zone.to_string(), "nameservers": [], "rrsets": apex.rrsets().map(rrset),

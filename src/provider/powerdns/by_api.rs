@@ -2,8 +2,6 @@
 //!
 //! Each update is compared with what was read before. The serial of the answer says whether others wrote since then.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -13,9 +11,9 @@ use super::document::ListedZone;
 use super::patch::{self, ApiZoneView, LIMITS, SerialRule};
 use crate::diag::Problem;
 use crate::dns::ZoneName;
+use crate::provider::at_once::AtOnce;
 use crate::target::{
-    Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget, ZoneApex,
-    answers,
+    Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex, answers,
 };
 
 /// Writes zones.
@@ -47,7 +45,8 @@ impl WriteTarget for ApiWriter {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(ApiSession { writer: self, read: None, unfit: None, replies: HashMap::new(), next: 0 })
+        let mut session = ApiSession { writer: self, read: None, unfit: None };
+        Box::new(AtOnce::new(move |update: &Update<'_>| session.deliver(update)))
     }
 
     fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
@@ -81,10 +80,6 @@ struct ApiSession<'w> {
     read: Option<ReadZone>,
     /// Why the zone cannot be written at all, where it cannot.
     unfit: Option<Problem>,
-    /// The replies that were not asked for yet.
-    replies: HashMap<UpdateTicket, UpdateReply>,
-    /// The latest ticket.
-    next: u64,
 }
 
 impl ApiSession<'_> {
@@ -200,21 +195,4 @@ fn unseen(problem: Problem) -> Problem {
 /// The day by the clock of this machine: the server's own makes serials, whatever time a run is said to be at.
 fn today() -> Date {
     Timestamp::now().to_zoned(TimeZone::UTC).date()
-}
-
-impl UpdateZone for ApiSession<'_> {
-    fn window(&mut self) -> usize {
-        1
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.next += 1;
-        let reply = self.deliver(update);
-        self.replies.insert(UpdateTicket(self.next), reply);
-        Ok(UpdateTicket(self.next))
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.replies.remove(&ticket).expect("every ticket is asked for once")
-    }
 }

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::document::ZoneNumbering;
-use crate::dns::{Name, NameRef, RrKey, Rrset, RrsetRef, Rtype, ZoneContents};
+use crate::dns::{Name, RrKey, Rrset, RrsetRef, Rtype, ZoneContents};
 use crate::target::{OpaqueRecords, RrsetEdit, Update, UpdateLimits};
 
 /// What one request may hold. The server takes 2 MiB (`webserver-max-bodysize`), and needs about as long for one as for hundreds.
@@ -64,7 +64,7 @@ impl ApiZoneView {
             if self.opaque.contains(&owner.as_name().to_name()) {
                 return Err(format!("`{owner}` has a record that no RRset says, and it would be lost"));
             }
-            if !is_same(self.rrset(edit.key).as_ref(), edit.kind.before()) {
+            if self.rrset(edit.key).as_ref() != edit.kind.before() {
                 return Err(format!("{rtype} of `{owner}` is not what the plan says"));
             }
             if edit.kind.after().is_some() && self.has_cname(update, edit) {
@@ -79,7 +79,7 @@ impl ApiZoneView {
 
     /// Whether an update was made, as far as its RRsets show.
     pub fn holds(&self, update: &Update<'_>) -> bool {
-        update.edits.iter().all(|edit| is_same(self.rrset(edit.key).as_ref(), edit.kind.after()))
+        update.edits.iter().all(|edit| self.rrset(edit.key).as_ref() == edit.kind.after())
     }
 
     /// Notes that an update was made, and what the serial is since then.
@@ -89,40 +89,23 @@ impl ApiZoneView {
     }
 }
 
-/// Whether two RRsets are the same, with their TTLs.
-fn is_same(found: Option<&Rrset>, wanted: Option<&Rrset>) -> bool {
-    match (found, wanted) {
-        (Some(found), Some(wanted)) => {
-            let sorted = |rrset: &Rrset| {
-                let mut rdata = rrset.rdata().to_vec();
-                rdata.sort();
-                rdata
-            };
-            found.ttl() == wanted.ttl() && sorted(found) == sorted(wanted)
-        }
-        (found, wanted) => found.is_none() && wanted.is_none(),
-    }
+/// The records of an RRset, as the API gets them.
+pub fn records(rtype: Rtype, rrset: &Rrset) -> Vec<Value> {
+    let texts = rrset.rdata_texts(rtype).into_iter();
+    texts.map(|content| json!({"content": content, "disabled": false})).collect()
 }
 
 /// What the API gets of an edit.
 fn rrset(edit: &RrsetEdit<'_>) -> Value {
     let RrKey { owner, rtype } = edit.key;
-    let (name, rtype_text) = (absolute(owner.as_name()), rtype.to_string());
+    let (name, rtype_text) = (owner.to_string(), rtype.to_string());
     match edit.kind.after() {
         None => json!({"name": name, "type": rtype_text, "changetype": "DELETE", "records": []}),
         Some(after) => {
-            let texts = after.rdata_texts(*rtype).into_iter();
-            let records: Vec<Value> = texts.map(|content| json!({"content": content, "disabled": false})).collect();
-            let ttl = after.ttl().as_secs();
+            let (records, ttl) = (records(*rtype, after), after.ttl().as_secs());
             json!({"name": name, "type": rtype_text, "ttl": ttl, "changetype": "REPLACE", "records": records})
         }
     }
-}
-
-/// A name with a dot at its end.
-fn absolute(name: NameRef<'_>) -> String {
-    let text = name.to_string();
-    if text.ends_with('.') { text } else { format!("{text}.") }
 }
 
 /// How `SOA-EDIT-API` raises a serial.
@@ -159,7 +142,7 @@ impl SerialRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dns::{ChangeKind, Ttl, ZoneName};
+    use crate::dns::{ChangeKind, NameRef, Ttl, ZoneName};
     use crate::provider::parse_text;
 
     fn zone() -> ZoneName {

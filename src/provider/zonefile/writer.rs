@@ -3,7 +3,6 @@
 //! Comes in: updates. Goes out: the outcome of each, proven, since a file either replaced the old one or did not. A
 //! file is only replaced while it is the one that was read, and only by one that reads as the zone should.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
@@ -18,9 +17,10 @@ use crate::diag::{AttemptError, Code, Problem};
 use crate::disk::{self, PendingFile};
 use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::process::BoundedCommand;
+use crate::provider::at_once::AtOnce;
 use crate::target::{
-    Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
-    ZoneApex, answers,
+    Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex,
+    answers,
 };
 
 /// Writes the zones of one target.
@@ -86,7 +86,9 @@ impl WriteTarget for FileWriter {
     }
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(FileUpdates { writer: self, zone: zone.clone(), sent: 0, replies: HashMap::new() })
+        let zone = zone.clone();
+        let write = move |update: &Update<'_>| self.write(&zone, &update.edits).unwrap_or_else(|reply| reply);
+        Box::new(AtOnce::new(write))
     }
 
     fn doubt(&self) {
@@ -103,36 +105,6 @@ impl WriteTarget for FileWriter {
                 "the files are written, but the servers may not have loaded them: run the command of `reload` by hand",
             )
         })
-    }
-}
-
-/// The updates of one zone.
-struct FileUpdates<'w> {
-    /// Writes it.
-    writer: &'w FileWriter,
-    /// The zone.
-    zone: ZoneName,
-    /// How many were sent.
-    sent: u64,
-    /// The outcomes that were not asked for yet.
-    replies: HashMap<UpdateTicket, UpdateReply>,
-}
-
-impl UpdateZone for FileUpdates<'_> {
-    fn window(&mut self) -> usize {
-        1
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        let ticket = UpdateTicket(self.sent);
-        self.sent += 1;
-        let reply = self.writer.write(&self.zone, &update.edits).unwrap_or_else(|reply| reply);
-        self.replies.insert(ticket, reply);
-        Ok(ticket)
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.replies.remove(&ticket).expect("each ticket is asked for once")
     }
 }
 
