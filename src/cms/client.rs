@@ -5,7 +5,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::task::{CmsTask, ListedTask, MAX_ANSWER, TaskAnswer, read_answer, read_list};
 use super::{CmsCalls, CmsFault, CmsFaultKind};
 use crate::diag::AttemptError;
-use crate::http::{HttpAnswer, HttpClient, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion};
+use crate::http::{HttpAnswer, HttpClient, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion};
 use crate::inventory::cms::CmsService;
 
 /// A client of a service. Requests may be made side by side; they share its connections.
@@ -31,8 +31,9 @@ impl CmsClient {
     /// Asks.
     fn ask(&self, method: HttpMethod, rest: &str, json: Option<&str>) -> Result<HttpAnswer, CmsFault> {
         let url = format!("{}{rest}", self.tasks);
-        let credential = self.bearer.as_deref().map(|bearer| ("authorization", bearer));
-        let question = HttpQuestion { method, url: &url, credential, json, max: MAX_ANSWER, repeats: false };
+        let headers: Vec<(&str, &str)> = self.bearer.iter().map(|bearer| ("authorization", bearer.as_str())).collect();
+        let content = json.map(HttpContent::json);
+        let question = HttpQuestion { method, url: &url, headers: &headers, content, max: MAX_ANSWER, repeats: false };
         self.http.ask(&question).map_err(|HttpFailure { kind, message }| {
             let kind = match kind {
                 HttpFailureKind::Unreachable => CmsFaultKind::Unreachable,

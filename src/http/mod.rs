@@ -72,6 +72,8 @@ pub enum HttpMethod {
     Get,
     /// To make something.
     Post,
+    /// To write something as a whole.
+    Put,
     /// To change a part of something.
     Patch,
     /// To remove something.
@@ -85,14 +87,30 @@ pub struct HttpQuestion<'q> {
     pub method: HttpMethod,
     /// Where.
     pub url: &'q str,
-    /// The header that says who asks, with its value.
-    pub credential: Option<(&'static str, &'q str)>,
-    /// The content, as JSON.
-    pub json: Option<&'q str>,
+    /// The headers that are not the client's own, with their values: who asks, and on what terms.
+    pub headers: &'q [(&'q str, &'q str)],
+    /// The content.
+    pub content: Option<HttpContent<'q>>,
     /// How many octets an answer may have.
     pub max: u64,
     /// Whether it is asked again where the server says after which time (`Retry-After`): it must change nothing.
     pub repeats: bool,
+}
+
+/// The content of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HttpContent<'q> {
+    /// Its media type (RFC 9110 section 8.3).
+    pub media_type: &'static str,
+    /// The text.
+    pub text: &'q str,
+}
+
+impl HttpContent<'_> {
+    /// A text of JSON (RFC 8259 section 11).
+    pub fn json(text: &str) -> HttpContent<'_> {
+        HttpContent { media_type: "application/json", text }
+    }
 }
 
 /// Why a question has no answer.
@@ -177,7 +195,7 @@ impl HttpClient {
 
     /// Asks once, for so long at most.
     fn ask_once(&self, question: &HttpQuestion<'_>, most: Duration) -> Result<HttpAnswer, HttpFailure> {
-        let HttpQuestion { method, url, credential, json, max, .. } = *question;
+        let HttpQuestion { method, url, headers, content, max, .. } = *question;
         let failed = |kind, why: String| HttpFailure { kind, message: format!("`{}` {why}", self.place) };
         let unanswered = |error: Error| {
             let is_late = matches!(error, Error::Timeout(_));
@@ -187,16 +205,17 @@ impl HttpClient {
         let method = match method {
             HttpMethod::Get => Method::GET,
             HttpMethod::Post => Method::POST,
+            HttpMethod::Put => Method::PUT,
             HttpMethod::Patch => Method::PATCH,
             HttpMethod::Delete => Method::DELETE,
         };
         let mut request = Request::builder().method(method).uri(url);
-        if let Some((header, value)) = credential {
-            request = request.header(header, value);
+        for (header, value) in headers {
+            request = request.header(*header, *value);
         }
-        let answer = match json {
-            Some(json) => {
-                let request = request.header("content-type", "application/json").body(json);
+        let answer = match content {
+            Some(HttpContent { media_type, text }) => {
+                let request = request.header("content-type", media_type).body(text);
                 request.map_err(Error::from).and_then(|request| self.agent.run(self.limited(request, most)))
             }
             None => {
@@ -367,7 +386,7 @@ mod tests {
     /// What a client gets that waits for ten seconds.
     fn ask(url: &str, repeats: bool) -> HttpAnswer {
         let client = HttpClient::new(url, Duration::from_secs(10)).unwrap();
-        let question = HttpQuestion { method: HttpMethod::Get, url, credential: None, json: None, max: 10, repeats };
+        let question = HttpQuestion { method: HttpMethod::Get, url, headers: &[], content: None, max: 10, repeats };
         client.ask(&question).unwrap()
     }
 

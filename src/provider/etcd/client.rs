@@ -12,7 +12,9 @@ use super::keys::EtcdKey;
 use super::layout::KeyRange;
 use super::settings::EtcdSettings;
 use crate::diag::{Code, Problem};
-use crate::http::{HttpAnswer, HttpClient, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion, HttpTrust};
+use crate::http::{
+    HttpAnswer, HttpClient, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion, HttpTrust,
+};
 use crate::parallel::HELD;
 use crate::provider::secret::SecretHints;
 use crate::provider::token;
@@ -215,9 +217,9 @@ impl EtcdClient {
     ) -> Result<HttpAnswer, EtcdFault> {
         let token = self.token_for(member)?;
         let url = format!("{}{path}", member.0);
-        let credential = token.as_deref().map(|token| ("authorization", token));
-        let question =
-            HttpQuestion { method: HttpMethod::Post, url: &url, credential, json: Some(json), max, repeats: false };
+        let headers: Vec<(&str, &str)> = token.iter().map(|token| ("authorization", token.as_str())).collect();
+        let (method, content) = (HttpMethod::Post, Some(HttpContent::json(json)));
+        let question = HttpQuestion { method, url: &url, headers: &headers, content, max, repeats: false };
         member.1.ask(&question).map_err(unanswered)
     }
 
@@ -231,8 +233,8 @@ impl EtcdClient {
             let question = HttpQuestion {
                 method: HttpMethod::Post,
                 url: &url,
-                credential: None,
-                json: Some(&json),
+                headers: &[],
+                content: Some(HttpContent::json(&json)),
                 max: MAX_ANSWER,
                 repeats: false,
             };

@@ -12,7 +12,9 @@ use super::patch::records;
 use super::settings::ApiSettings;
 use crate::diag::{Code, Problem};
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneContents, ZoneName};
-use crate::http::{HttpAnswer, HttpClient, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion, HttpTrust};
+use crate::http::{
+    HttpAnswer, HttpClient, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion, HttpTrust,
+};
 use crate::provider::outage::place_of;
 use crate::provider::secret::SecretHints;
 use crate::provider::token;
@@ -232,9 +234,8 @@ impl PowerDnsApi {
         (method, path, json, max): (HttpMethod, &str, Option<&str>, u64),
     ) -> Result<HttpAnswer, HttpFailure> {
         let url = format!("{}{path}", self.settings.url);
-        let credential = Some((KEY_HEADER, self.key.as_str()));
-        let repeats = method == HttpMethod::Get;
-        client.ask(&HttpQuestion { method, url: &url, credential, json, max, repeats })
+        let (content, repeats) = (json.map(HttpContent::json), method == HttpMethod::Get);
+        client.ask(&HttpQuestion { method, url: &url, headers: &[(KEY_HEADER, &self.key)], content, max, repeats })
     }
 
     /// That there is no answer.
