@@ -48,7 +48,7 @@ fn before(changes: &[Change]) -> MemoryPrimary {
         builder.push(name.as_name(), Rtype::SOA, Ttl::DEFAULT, &[0; 22]).expect("one SOA");
         MemoryZone::of(&builder.finish().expect("a SOA"))
     };
-    let limits = UpdateLimits { edits: 9, octets: usize::MAX };
+    let limits = UpdateLimits { edits: 9, ..UpdateLimits::NONE };
     MemoryPrimary::new(zones.into_iter().map(zone).collect::<Vec<_>>()).with_window(3).with_limits(limits)
 }
 

@@ -2,12 +2,14 @@
 
 One zone of 40 000 names with an address each. Reading is what a plan reads, by examples/api; curl gets the same bytes into a
 file. The bare client of etcd sends transactions of 128 keys one after another, by the HTTP library of zonewright, compares
-nothing and keeps no journal; `apply` does both, in updates that are as large. Between two rounds the keys are deleted.
+nothing and keeps no journal; the updates of `apply` do both, and are as large. Their time is what `apply` prints of the zone; the
+whole command reads the plan and the zone, writes, reads the zone again, and keeps state. Between two rounds the keys are deleted.
 """
 
 import base64
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -141,7 +143,9 @@ def to_file(command, folder, count, part):
 
 def measure_etcd(folder, names, runs):
     """Measures etcd; gives the rounds of reading and of writing."""
-    workspace, floor = f"{folder}/workspace", "/floor/"
+    # The keys of both are as long.
+    workspace, floor = f"{folder}/workspace", "/skydns/example/floor/"
+    whole = []
     os.makedirs(folder)
     with Etcd(folder) as etcd:
         target = f'type = "etcd"\nendpoints = "{etcd.url}"'
@@ -153,17 +157,22 @@ def measure_etcd(folder, names, runs):
             etcd.forget()
             subprocess.run(["rm", "-rf", f"{workspace}/.zonewright", plan], check=True)
             measure.run(zonewright(workspace, "plan", "--out", plan))
-            figures, _ = measure.run(zonewright(workspace, "apply", plan, "--format", "json"), f"{folder}/applied")
-            if json.loads(read(f"{folder}/applied"))["counts"]["applied"] != names:
-                fail("not all names were applied")
-            return figures
+            figures, _ = measure.run(zonewright(workspace, "apply", plan), f"{folder}/applied")
+            said = read(f"{folder}/applied")
+            written = re.search(rf"^ +\d+ +{names} +([0-9.]+)  {re.escape(ZONE)}\.$", said, re.MULTILINE)
+            if not written:
+                fail(f"not all names were applied: {said[:500]}")
+            whole.append(figures)
+            return figures._replace(wall=float(written[1]))
 
         def put(_counts):
             etcd.forget()
             command = [built("examples/api"), "put", etcd.url, floor, str(names)]
             return counted(command, folder, f"{names} keys")(_counts)
 
-        writing = measure.in_turn(runs, {"a bare client": put, "`apply`": apply})
+        writing = measure.in_turn(runs, {"a bare client": put, "the updates of `apply`": apply})
+        # The first round does not count.
+        writing["`apply`, all of it"] = measure.Rounds(whole[-runs:])
         # `apply` came last, so that its keys are there.
         ends = {"key": f"/skydns/example/bench/", "range_end": "/skydns/example/bench0"}
         write(f"{folder}/range", json.dumps({key: base64.b64encode(text.encode()).decode() for key, text in ends.items()}))
@@ -215,7 +224,7 @@ def run(args):
     add("etcd, write", writing, "a bare client")
     add("PowerDNS, read", of_pdns, "`curl` of the zone")
     targets.at_most("etcd, read: times `curl`", reading["zonewright"].times(reading["`curl` of the range"]), READ_ETCD)
-    targets.at_most("etcd, write: times a bare client", writing["`apply`"].times(writing["a bare client"]), APPLY)
+    targets.at_most("etcd, write: times a bare client", writing["the updates of `apply`"].times(writing["a bare client"]), APPLY)
     targets.at_most("PowerDNS, read: times `curl`", of_pdns["zonewright"].times(of_pdns["`curl` of the zone"]), READ_PDNS)
     head = ["what", "client", "wall", "times the floor", "processor time", "peak memory"]
     return f"One zone of {table.number(names)} names:\n\n{table.table(head, rows)}\n{targets.table()}"

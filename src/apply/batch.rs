@@ -1,8 +1,9 @@
 //! Pieces of units to batches that a server takes. Pure.
 
 use std::collections::BTreeMap;
+use std::ops::Add as _;
 
-use crate::target::UpdateLimits;
+use crate::target::{EditSize, UpdateLimits};
 
 /// What of a unit belongs to one phase and zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,21 +25,20 @@ pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl 
 
 /// Cuts pieces into batches, in their order; a piece is never cut, so that one that is over the limits is alone.
 ///
-/// `octets` gives the size of a change.
-pub fn cut(pieces: Vec<UnitPiece>, limits: UpdateLimits, octets: impl Fn(usize) -> usize) -> Vec<Vec<UnitPiece>> {
+/// `size` gives what a change takes.
+pub fn cut(pieces: Vec<UnitPiece>, limits: UpdateLimits, size: impl Fn(usize) -> EditSize) -> Vec<Vec<UnitPiece>> {
     let mut batches: Vec<Vec<UnitPiece>> = Vec::new();
-    let (mut edits, mut size) = (0usize, 0usize);
+    let (mut edits, mut taken) = (0, EditSize::default());
     for piece in pieces {
-        let more: usize = piece.changes.iter().map(|place| octets(*place)).sum();
-        let fits =
-            edits.saturating_add(piece.changes.len()) <= limits.edits && size.saturating_add(more) <= limits.octets;
+        let more = piece.changes.iter().map(|place| size(*place)).fold(EditSize::default(), EditSize::add);
+        let fits = limits.hold(edits + piece.changes.len(), taken + more);
         match batches.last_mut().filter(|_| fits) {
             Some(batch) => {
-                (edits, size) = (edits + piece.changes.len(), size + more);
+                (edits, taken) = (edits + piece.changes.len(), taken + more);
                 batch.push(piece);
             }
             None => {
-                (edits, size) = (piece.changes.len(), more);
+                (edits, taken) = (piece.changes.len(), more);
                 batches.push(vec![piece]);
             }
         }
@@ -64,11 +64,14 @@ mod tests {
 
     #[test]
     fn batches_hold_whole_units_up_to_the_limits() {
-        let limits = UpdateLimits { edits: 5, octets: 100 };
-        let by_edits = cut(pieces_of(&[2, 2, 2, 7, 1]), limits, |_| 1);
+        let limits = UpdateLimits { edits: 5, octets: 100, parts: 6 };
+        let size = |octets, parts| move |_| EditSize { octets, parts };
+        let by_edits = cut(pieces_of(&[2, 2, 2, 7, 1]), limits, size(1, 0));
         assert_eq!(shape(&by_edits), [vec![2, 2], vec![2], vec![7], vec![1]]);
-        let by_octets = cut(pieces_of(&[1, 1, 1, 1]), limits, |_| 40);
+        let by_octets = cut(pieces_of(&[1, 1, 1, 1]), limits, size(40, 0));
         assert_eq!(shape(&by_octets), [vec![1, 1], vec![1, 1]]);
-        assert_eq!(cut(Vec::new(), limits, |_| 1), Vec::<Vec<UnitPiece>>::new());
+        let by_parts = cut(pieces_of(&[1, 1, 1, 1]), limits, size(1, 2));
+        assert_eq!(shape(&by_parts), [vec![1, 1, 1], vec![1]]);
+        assert_eq!(cut(Vec::new(), limits, size(1, 0)), Vec::<Vec<UnitPiece>>::new());
     }
 }

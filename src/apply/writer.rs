@@ -177,11 +177,11 @@ impl<'a> ZoneWriter<'a> {
     pub fn write(&mut self, phase: Phase, pieces: Vec<UnitPiece>) {
         let (zone, writer) = (&self.zone.copy.zone, self.zone.writer);
         let changes = self.board.lane.changes;
-        let octets = |place: usize| {
+        let size = |place: usize| {
             let change = &changes[place];
-            writer.octets(zone, RrsetEdit { key: &change.key, kind: &change.kind })
+            writer.size(zone, RrsetEdit { key: &change.key, kind: &change.kind })
         };
-        let mut queue: VecDeque<Vec<UnitPiece>> = batch::cut(pieces, writer.limits(), octets).into();
+        let mut queue: VecDeque<Vec<UnitPiece>> = batch::cut(pieces, writer.limits(), size).into();
         let mut flight: VecDeque<SentBatch<'a>> = VecDeque::new();
         self.check_primary();
         loop {
@@ -457,10 +457,17 @@ impl<'a> ZoneWriter<'a> {
                 }
             }
             Some(UpdateReply::Refused(error)) => {
-                self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
+                let refused = |words: &str| {
+                    UnitVerdict::of_error(OutcomeCode::Failed, &Problem { message: words.to_owned(), ..error.clone() })
+                };
+                if !self.leave_blamed(flight, queue, &error.to_string(), |_, _, words| refused(words)) {
+                    self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
+                }
             }
             Some(UpdateReply::Prerequisite(words)) => {
-                self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
+                if !self.leave_blamed(flight, queue, &words, |writer, pieces, words| writer.stale(pieces, words)) {
+                    self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
+                }
             }
         }
     }
@@ -482,6 +489,51 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
+    /// Leaves those pieces of the first batch that the server named as the reason why it did not do it, each with the verdict
+    /// that `alone` gives, and makes a batch of the others; the batches behind it in flight are made again. Does nothing where
+    /// the server named no piece, or all of them.
+    fn leave_blamed(
+        &mut self,
+        flight: &mut VecDeque<SentBatch<'a>>,
+        queue: &mut VecDeque<Vec<UnitPiece>>,
+        why: &str,
+        alone: impl Fn(&mut ZoneWriter<'a>, &[UnitPiece], &str) -> UnitVerdict,
+    ) -> bool {
+        let ticket = flight.front().and_then(|front| front.ticket.as_ref().ok().copied());
+        let blamed = ticket.map(|ticket| self.session.blamed(ticket)).unwrap_or_default();
+        let words_of = |piece: &UnitPiece| {
+            let mut changes = piece.changes.iter().map(|place| self.change(*place));
+            changes.find_map(|change| blamed.iter().find(|blame| blame.key == change.key)).map(|blame| &blame.words)
+        };
+        let pieces = flight.front().map(|front| front.pieces.clone()).unwrap_or_default();
+        let (named, others): (Vec<UnitPiece>, Vec<UnitPiece>) =
+            pieces.into_iter().partition(|piece| words_of(piece).is_some());
+        let named: Vec<(UnitPiece, String)> =
+            named.into_iter().filter_map(|piece| Some((piece.clone(), words_of(&piece)?.clone()))).collect();
+        if named.is_empty() || others.is_empty() {
+            return false;
+        }
+        let Some(front) = flight.pop_front() else { return false };
+        self.tries = 0;
+        self.make_again(flight, queue);
+        self.settle_or_await(front, why);
+        queue.push_front(others);
+        for (piece, words) in named {
+            let piece = std::slice::from_ref(&piece);
+            let verdict = alone(self, piece, &words);
+            self.board.leave(piece, &verdict);
+        }
+        true
+    }
+
+    /// Makes the batches in flight again: the one before them did not take effect, so that they did not either.
+    fn make_again(&mut self, flight: &mut VecDeque<SentBatch<'a>>, queue: &mut VecDeque<Vec<UnitPiece>>) {
+        while let Some(behind) = flight.pop_back() {
+            queue.push_front(behind.pieces.clone());
+            self.settle_or_await(behind, "the update before it did not take effect");
+        }
+    }
+
     /// Halves the first batch, or leaves its one piece with the verdict that `alone` gives; the batches behind it in
     /// flight did not take effect either, and are made again.
     fn halve(
@@ -493,10 +545,7 @@ impl<'a> ZoneWriter<'a> {
     ) {
         let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
-        while let Some(behind) = flight.pop_back() {
-            queue.push_front(behind.pieces.clone());
-            self.settle_or_await(behind, "the update before it did not take effect");
-        }
+        self.make_again(flight, queue);
         let pieces = front.pieces.clone();
         self.settle_or_await(front, why);
         match pieces.len() {

@@ -12,7 +12,7 @@ use super::waits::RrsetWaits;
 use crate::claim::{Subject, SubjectPattern};
 use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef};
+use crate::dns::{Name, NameRef, Ttl};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::pods::ProjectPods;
@@ -183,6 +183,11 @@ impl Selection {
 }
 
 impl<'a> RuleContext<'a> {
+    /// The TTL of a new TXT of the registry in a zone, where the targets of its pool have one of their own.
+    pub fn mark_ttl(&self, zone: ZoneIndex) -> Option<Ttl> {
+        self.bounds.get(self.pool_of(zone))?.iter().find_map(|(_, bounds)| bounds.mark_ttl)
+    }
+
     /// How own RRsets are known in a zone.
     pub fn marking(&self, zone: ZoneIndex) -> &'a Marking {
         self.inventory.config.marking(self.zone_spec(zone))

@@ -162,7 +162,7 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
         (ChangeKind::Create { .. }, _) if is_below_new_delegation(context, zone, name.as_name()) => return None,
         (ChangeKind::Create { after }, Registration::None) => {
             rdata.push(MarkLabels::new(&marking.owner, change.subject.manifest()).to_rdata());
-            before.as_ref().map_or(after.ttl(), Rrset::ttl)
+            before.as_ref().map_or_else(|| context.mark_ttl(zone).unwrap_or(after.ttl()), Rrset::ttl)
         }
         (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {
             rdata.retain(|own| !ours.contains(own));

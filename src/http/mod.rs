@@ -154,6 +154,20 @@ pub struct HttpClient {
     place: String,
 }
 
+/// What answers questions: a client, or what stands in for it where there is no network.
+pub trait HttpAsker: Send + Sync {
+    /// Asks, as [`HttpClient::ask`] does.
+    ///
+    /// Errors: as for [`HttpClient::ask`].
+    fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure>;
+}
+
+impl HttpAsker for HttpClient {
+    fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+        HttpClient::ask(self, question)
+    }
+}
+
 /// How many connections are kept that nothing is asked on.
 const IDLE_CONNECTIONS: usize = 64;
 

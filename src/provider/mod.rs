@@ -15,6 +15,8 @@ pub mod examine;
 
 mod exchange;
 
+mod in_turn;
+
 mod limits;
 
 pub mod memory;

@@ -22,12 +22,19 @@ pub struct RecordBounds {
     pub most_ttl: Ttl,
     /// What else it refuses.
     pub quirks: RecordQuirks,
+    /// The TTL that external-dns gives the TXT of its registry there; none where that is the TTL of their RRsets.
+    pub mark_ttl: Option<Ttl>,
 }
 
 impl RecordBounds {
     /// All that a zone can hold.
-    pub const ALL: RecordBounds =
-        RecordBounds { types: RecordTypes::All, least_ttl: Ttl::ZERO, most_ttl: Ttl::MAX, quirks: |_, _, _| None };
+    pub const ALL: RecordBounds = RecordBounds {
+        types: RecordTypes::All,
+        least_ttl: Ttl::ZERO,
+        most_ttl: Ttl::MAX,
+        quirks: |_, _, _| None,
+        mark_ttl: None,
+    };
 
     /// All of some types.
     pub const fn of_types(types: RecordTypes) -> RecordBounds {

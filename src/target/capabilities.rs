@@ -84,6 +84,8 @@ words! {
     PublicationProof {
         /// It holds so when it is read again.
         ReadBack = "read-back",
+        /// The service says that all its name servers have it.
+        InSync = "in-sync",
         /// The command that loads its files succeeds.
         Reload = "reload",
     }

@@ -40,4 +40,6 @@ pub use pool_name::PoolName;
 pub use question::{Answer, NameExistence, PROBE, Question};
 pub use read::{ReadTarget, ReadingManner, ZoneRead, transfer_is_cheaper};
 pub use set::{CopyId, OpenedTarget, TargetId, TargetScope, TargetSet, ZoneId};
-pub use write::{RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget};
+pub use write::{
+    EditSize, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
+};

@@ -3,6 +3,8 @@
 //! Comes in: changes of single RRsets. Goes out: what the primary answers to each update. A provider makes no choices:
 //! it sends what it is given, with what was seen before as prerequisites, and reports the proven outcome.
 
+use std::ops::Add;
+
 use super::apex::ZoneApex;
 use super::question::{Answer, Question};
 use crate::diag::Problem;
@@ -39,13 +41,45 @@ pub struct Update<'a> {
 pub struct UpdateLimits {
     /// The most edits.
     pub edits: usize,
-    /// The most octets that [`WriteTarget::octets`] gives for all edits.
+    /// The most octets of all edits, as [`WriteTarget::size`] counts them.
     pub octets: usize,
+    /// The most parts of all edits, as [`WriteTarget::size`] counts them.
+    pub parts: usize,
 }
 
 impl UpdateLimits {
     /// An update may hold any number of edits.
-    pub const NONE: UpdateLimits = UpdateLimits { edits: usize::MAX, octets: usize::MAX };
+    pub const NONE: UpdateLimits = UpdateLimits { edits: usize::MAX, octets: usize::MAX, parts: usize::MAX };
+
+    /// Whether so many edits of this size fit.
+    pub fn hold(&self, edits: usize, size: EditSize) -> bool {
+        edits <= self.edits && size.octets <= self.octets && size.parts <= self.parts
+    }
+}
+
+/// What edits take of an update.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EditSize {
+    /// Octets, of what has a limit: of a message, or of texts.
+    pub octets: usize,
+    /// What the target counts besides, such as the keys of a transaction; 0 where it counts nothing.
+    pub parts: usize,
+}
+
+impl EditSize {
+    /// The size of so many octets, where nothing else is counted.
+    pub fn of_octets(octets: usize) -> EditSize {
+        EditSize { octets, parts: 0 }
+    }
+}
+
+impl Add for EditSize {
+    type Output = EditSize;
+
+    fn add(self, other: EditSize) -> EditSize {
+        let octets = self.octets.saturating_add(other.octets);
+        EditSize { octets, parts: self.parts.saturating_add(other.parts) }
+    }
 }
 
 /// The outcome of an update.
@@ -65,6 +99,15 @@ pub enum UpdateReply {
     Unknown(Problem),
 }
 
+/// An RRset that a server names as the reason why it did not do an update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RrsetBlame {
+    /// The RRset.
+    pub key: RrKey,
+    /// What the server says of it.
+    pub words: String,
+}
+
 /// Which of the updates that a session sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UpdateTicket(pub u64);
@@ -77,8 +120,8 @@ pub trait WriteTarget: Send + Sync {
     /// What one update may hold.
     fn limits(&self) -> UpdateLimits;
 
-    /// The most octets that an edit takes in an update of this zone.
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize;
+    /// The most that an edit takes in an update of this zone.
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize;
 
     /// Reads RRsets from the primary, in the cheapest way; returns the answers in the order of the questions. An answer
     /// that a wildcard gives counts as nothing. `rrsets` is about how many the zone has, where that is known.
@@ -131,4 +174,9 @@ pub trait UpdateZone: Send {
     /// Waits for the outcome of an update. After [`UpdateReply::Unknown`], all other updates in flight get that reply,
     /// too, and the next update is sent over another connection.
     fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply;
+
+    /// Which RRsets of an update the server named as the reason why it was not done; empty where it named none, or not all.
+    fn blamed(&mut self, _ticket: UpdateTicket) -> Vec<RrsetBlame> {
+        Vec::new()
+    }
 }

@@ -86,7 +86,7 @@ fn plan(hosts: usize) -> Plan {
 
 /// A primary that holds what a plan saw, and takes updates of a few changes.
 fn primary(plan: &Plan, window: usize) -> MemoryPrimary {
-    truth::primary(plan).with_window(window).with_limits(UpdateLimits { edits: 8, octets: usize::MAX })
+    truth::primary(plan).with_window(window).with_limits(UpdateLimits { edits: 8, ..UpdateLimits::NONE })
 }
 
 /// Another editor's change right before an update.

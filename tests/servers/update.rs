@@ -608,7 +608,7 @@ fn all_that_the_limits_allow_is_one_update(kind: Kind) {
         let changes: Vec<_> = (0..limits.edits)
             .map(create)
             .take_while(|(key, kind)| {
-                octets += writer.octets(&zone_name(APEX), RrsetEdit { key, kind });
+                octets += writer.size(&zone_name(APEX), RrsetEdit { key, kind }).octets;
                 octets <= limits.octets
             })
             .collect();

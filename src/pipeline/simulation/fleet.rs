@@ -101,7 +101,7 @@ impl Fleet {
     pub fn primary(&self, window: usize, edits: usize) -> MemoryPrimary {
         let rrsets: Vec<(&RrKey, &Rrset)> =
             self.keys.iter().zip(&self.first).filter_map(|(key, rrset)| Some((key, rrset.as_ref()?))).collect();
-        let limits = UpdateLimits { edits, octets: usize::MAX };
+        let limits = UpdateLimits { edits, ..UpdateLimits::NONE };
         truth::holding(&self.zones, &rrsets).with_window(window).with_limits(limits)
     }
 

@@ -27,8 +27,8 @@ use crate::state::{
     UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
 use crate::target::{
-    Answer, CopyId, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits, UpdateReply,
-    UpdateTicket, UpdateZone, WriteTarget, ZoneId,
+    Answer, CopyId, EditSize, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits,
+    UpdateReply, UpdateTicket, UpdateZone, WriteTarget, ZoneId,
 };
 
 /// The connection of a run to the primary.
@@ -62,8 +62,8 @@ impl WriteTarget for RunWire<'_> {
         self.stage.primary.limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        self.stage.primary.octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        self.stage.primary.size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {

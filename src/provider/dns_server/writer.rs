@@ -16,7 +16,7 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::provider::exchange::ExchangeSettings;
 use crate::target::{
-    Answer, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, answers,
+    Answer, EditSize, Question, ReadingManner, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, answers,
     transfer_is_cheaper,
 };
 
@@ -29,8 +29,8 @@ impl WriteTarget for Primary {
         LIMITS
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        lower::octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        EditSize::of_octets(lower::octets(zone, edit))
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {

@@ -6,11 +6,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::bounds::BOUNDS;
 use super::json::{Comparison, Operation, Transaction};
-use super::keys::{NamedKey, ZoneKeys, is_reverse};
+use super::keys::{NamedKey, is_reverse};
 use super::layout::{EtcdLayout, KeyRange};
+use super::seen::{SeenKeys, SeenName};
 use super::service::{EtcdService, ServiceRecord, with_ttl};
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
-use crate::target::{RrsetEdit, Update, UpdateLimits, marker_key};
+use crate::target::{EditSize, RrsetEdit, Update, UpdateLimits, marker_key};
 
 /// How many comparisons and operations a transaction may have (`--max-txn-ops`).
 const MOST: usize = 128;
@@ -18,19 +19,18 @@ const MOST: usize = 128;
 /// How many octets a request may have, with room for its frame: 1.5 MiB (`--max-request-bytes`).
 const REQUEST: usize = 1_400_000;
 
-/// What one update may hold. The limit of octets holds for operations, too: each counts as its share of a request at least.
-pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST, octets: REQUEST };
+/// What one update may hold, with room for the marker.
+pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST - 1, octets: REQUEST, parts: MOST - 1 };
 
-/// How many octets an edit takes, or more where it has so many operations.
-pub fn octets(edit: RrsetEdit<'_>) -> usize {
+/// What an edit takes: octets of the request, and comparisons or operations, whichever are more.
+pub fn size(edit: RrsetEdit<'_>) -> EditSize {
     let records = |side: Option<&Rrset>| side.map_or(0, |rrset| rrset.rdata().len());
     let (before, after) = (records(edit.kind.before()), records(edit.kind.after()));
-    // Each key that was there is compared, and the range with the path; keys go and come.
-    let count = (before + 2).max(before + after);
+    // Each key that was there is compared, and the range of the name; keys go and come.
+    let parts = (before + 1).max(before + after);
     let text = |rrset: &Rrset| rrset.rdata().iter().map(|rdata| rdata.as_octets().len()).sum::<usize>();
-    let text = edit.kind.after().map_or(0, text);
     // Base64 in JSON, and the key.
-    (count * REQUEST.div_ceil(MOST)).max(2 * text + count * 1_000)
+    EditSize { octets: 2 * edit.kind.after().map_or(0, text) + parts * 1_000, parts }
 }
 
 /// Why an update makes no transaction.
@@ -51,23 +51,6 @@ pub struct PlannedTransaction {
     pub names: BTreeSet<Name>,
 }
 
-/// The keys of names as they were seen, each at its revision.
-pub type SeenNames = BTreeMap<Name, SeenName>;
-
-/// The keys of a name, and of all below it, as they were at a revision.
-#[derive(Debug, Clone)]
-pub struct SeenName {
-    /// The revision.
-    pub revision: i64,
-    /// The keys.
-    pub keys: Vec<NamedKey>,
-}
-
-/// What is read to see the keys of a name: all below its path, and the path itself.
-pub fn reads_of(path: &str) -> [Operation; 2] {
-    [Operation::Range(KeyRange::below(path)), Operation::Get(path.to_owned())]
-}
-
 /// Whether an edit is of the marker of the zone.
 pub fn is_of_marker(zone: &ZoneName, edit: &RrsetEdit<'_>) -> bool {
     marker_key(zone).is_some_and(|key| key == *edit.key)
@@ -79,11 +62,11 @@ pub fn is_of_marker(zone: &ZoneName, edit: &RrsetEdit<'_>) -> bool {
 pub fn transaction(
     layout: &EtcdLayout,
     update: &Update<'_>,
-    seen: &SeenNames,
+    seen: &SeenKeys,
     owner: Option<&str>,
 ) -> Result<PlannedTransaction, ChangeFault> {
     let mut made = PlannedTransaction { transaction: Transaction::default(), names: BTreeSet::new() };
-    let mut ranges: BTreeSet<String> = BTreeSet::new();
+    let mut ranges: BTreeMap<KeyRange, &SeenName> = BTreeMap::new();
     for edit in &update.edits {
         if is_of_marker(update.zone, edit) {
             marker(layout, edit.kind, &mut made.transaction)?;
@@ -93,7 +76,7 @@ pub fn transaction(
         let path = layout.path(name);
         let path =
             path.ok_or_else(|| impossible(format!("`{name}` has a label that CoreDNS reads as something else")))?;
-        let found = seen.get(&name.to_name()).ok_or_else(|| ChangeFault::Differs(format!("`{name}` was not read")))?;
+        let found = seen.of(&name.to_name()).ok_or_else(|| ChangeFault::Differs(format!("`{name}` was not read")))?;
         let deletes = |rtype: Rtype| {
             let is_it = |other: &RrsetEdit<'_>| other.key.owner == edit.key.owner && other.key.rtype == rtype;
             update.edits.iter().any(|other| is_it(other) && other.kind.after().is_none())
@@ -101,14 +84,10 @@ pub fn transaction(
         let site = EditSite { edit, zone: update.zone, path: &path, found, owner, deletes: &deletes };
         site.add_to(&mut made.transaction)?;
         made.names.insert(name.to_name());
-        // Of a PTR CoreDNS reads the one key, which is compared by itself.
-        if edit.key.rtype != Rtype::PTR && ranges.insert(path.clone()) {
-            made.transaction.comparisons.push(Comparison::NoneSince(KeyRange::below(&path), found.revision));
-            if !is_reverse(name) {
-                made.transaction.comparisons.push(Comparison::Unchanged(path, 0));
-            }
-        }
+        ranges.insert(KeyRange::around(&path), found);
     }
+    let compared = seen.joined(ranges);
+    made.transaction.comparisons.extend(compared.into_iter().map(|(range, at)| Comparison::NoneSince(range, at)));
     Ok(made)
 }
 
@@ -155,7 +134,7 @@ struct EditSite<'a> {
 impl EditSite<'_> {
     /// Adds what the edit compares and does.
     fn add_to(&self, transaction: &mut Transaction) -> Result<(), ChangeFault> {
-        let EditSite { edit, path, found, .. } = self;
+        let EditSite { edit, found, .. } = self;
         let (name, rtype) = (edit.key.owner.as_name(), edit.key.rtype);
         let own: Vec<&NamedKey> = found.keys.iter().filter(|key| key.owner.as_name() == name).collect();
         let below = found.keys.iter().find(|key| key.owner.as_name() != name);
@@ -182,9 +161,6 @@ impl EditSite<'_> {
         }
         for (key, _) in &of_type {
             transaction.comparisons.push(Comparison::Unchanged(key.key.key.clone(), key.key.mod_revision));
-        }
-        if of_type.is_empty() && rtype == Rtype::PTR {
-            transaction.comparisons.push(Comparison::Unchanged((*path).to_owned(), 0));
         }
         self.write(&of_type, transaction)
     }
@@ -253,19 +229,4 @@ fn free_key(path: &str, (rtype, rdata): (Rtype, &Rdata), taken: &BTreeSet<&str>)
     // Eight digits are enough, unless another record has them.
     let keys = (8..=text.len()).step_by(8).map(|length| format!("{path}/{}", &text[..length]));
     keys.clone().find(|key| !taken.contains(key.as_str())).or_else(|| keys.last()).unwrap_or_default()
-}
-
-/// What was seen of names, out of what was read at one revision.
-pub fn seen_of(layout: &EtcdLayout, keys: &ZoneKeys, names: &BTreeSet<Name>) -> SeenNames {
-    let mut sorted: Vec<&NamedKey> = keys.named.iter().collect();
-    sorted.sort_unstable_by(|one, other| one.key.key.cmp(&other.key.key));
-    let place = |key: &str| sorted.partition_point(|own| own.key.key.as_str() < key);
-    let of_name = |name: &Name| {
-        let path = layout.path(name.as_name())?;
-        let KeyRange { from, to } = KeyRange::below(&path);
-        let exact = sorted.get(place(&path)).filter(|own| own.key.key == path);
-        let own = exact.into_iter().chain(&sorted[place(&from)..place(&to)]);
-        Some((name.clone(), SeenName { revision: keys.revision, keys: own.map(|own| (*own).clone()).collect() }))
-    };
-    names.iter().filter_map(of_name).collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::json::{self, EtcdRefusal, RangeRead, Transaction, TransactionDone};
 use super::keys::EtcdKey;
@@ -171,7 +171,7 @@ impl EtcdClient {
     }
 
     /// Asks one member after the other, until one answers.
-    fn ask_any(&self, path: &str, request: &Value, max: u64) -> Result<HttpAnswer, EtcdFault> {
+    fn ask_any(&self, path: &str, request: &str, max: u64) -> Result<HttpAnswer, EtcdFault> {
         let mut first = None;
         for _ in &self.members {
             match self.ask(path, request, max) {
@@ -185,15 +185,14 @@ impl EtcdClient {
     }
 
     /// Asks a member, and logs in where that is necessary; after a failure the next one is asked the next time.
-    fn ask(&self, path: &str, request: &Value, max: u64) -> Result<HttpAnswer, EtcdFault> {
+    fn ask(&self, path: &str, request: &str, max: u64) -> Result<HttpAnswer, EtcdFault> {
         let number = self.current.load(Ordering::Relaxed);
         let member = &self.members[number % self.members.len()];
-        let text = request.to_string();
-        let mut answer = self.post(member, (path, &text), max);
+        let mut answer = self.post(member, (path, request), max);
         // A token holds for five minutes, or until the member starts again (`--auth-token-ttl`).
         if answer.as_ref().is_ok_and(|answer| answer.status == 401) && self.user.is_some() {
             self.token.lock().expect(HELD).take();
-            answer = self.post(member, (path, &text), max);
+            answer = self.post(member, (path, request), max);
         }
         let answer = answer.inspect_err(|fault| {
             if !fault.is_refusal {

@@ -2,25 +2,60 @@
 //!
 //! Source: etcd's `rpc.proto` by way of the gateway's mapping to JSON, as version 3.4 answers.
 
+use std::fmt::{Display, Write as _};
+
 use domain::utils::base64;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::keys::EtcdKey;
 use super::layout::KeyRange;
 
-/// Octets in base64.
-fn encoded(octets: &[u8]) -> String {
-    base64::encode_string(&octets)
+/// A request that is written: an object, whose fields are added one after another.
+struct JsonObject(String);
+
+impl JsonObject {
+    /// One that begins with these characters.
+    fn beginning(text: &str) -> JsonObject {
+        JsonObject(text.to_owned())
+    }
+
+    /// Adds a field with octets, in base64.
+    fn octets(mut self, name: &str, octets: &[u8]) -> JsonObject {
+        self.add_name(name);
+        // Writing to a text does not fail.
+        let _ = base64::display(&octets, &mut self.0);
+        self.0.push('"');
+        self
+    }
+
+    /// Adds a field with a number, as a text.
+    fn number(mut self, name: &str, number: impl Display) -> JsonObject {
+        self.add_name(name);
+        let _ = write!(self.0, "{number}\"");
+        self
+    }
+
+    /// Adds the name of a field, and the quotation mark before its text.
+    fn add_name(&mut self, name: &str) {
+        let comma = if self.0.ends_with('{') { "" } else { "," };
+        let _ = write!(self.0, "{comma}\"{name}\":\"");
+    }
+
+    /// The text, with these characters at the end.
+    fn ending(mut self, text: &str) -> String {
+        self.0.push_str(text);
+        self.0
+    }
 }
 
 /// A request for the keys of a range at a revision, or now, at most so many of them; from this key on, whose octets may be any.
-pub fn range((from, to): (&[u8], &str), revision: Option<i64>, limit: usize) -> Value {
-    let mut request = json!({"key": encoded(from), "range_end": encoded(to.as_bytes()), "limit": limit.to_string()});
-    if let Some(revision) = revision {
-        request["revision"] = json!(revision.to_string());
+pub fn range((from, to): (&[u8], &str), revision: Option<i64>, limit: usize) -> String {
+    let request =
+        JsonObject::beginning("{").octets("key", from).octets("range_end", to.as_bytes()).number("limit", limit);
+    match revision {
+        Some(revision) => request.number("revision", revision).ending("}"),
+        None => request.ending("}"),
     }
-    request
 }
 
 /// What must hold for a transaction to be made.
@@ -36,22 +71,24 @@ pub enum Comparison {
 
 impl Comparison {
     /// As a part of a request.
-    fn to_json(&self) -> Value {
-        match self {
-            Comparison::Unchanged(key, 0) => {
-                json!({"target": "VERSION", "result": "EQUAL", "key": encoded(key.as_bytes()), "version": "0"})
+    fn to_json(&self) -> String {
+        let of = |target: &str, result: &str| {
+            JsonObject::beginning(&format!("{{\"target\":\"{target}\",\"result\":\"{result}\""))
+        };
+        let made = match self {
+            Comparison::Unchanged(key, 0) => of("VERSION", "EQUAL").octets("key", key.as_bytes()).number("version", 0),
+            Comparison::Unchanged(key, revision) => {
+                of("MOD", "EQUAL").octets("key", key.as_bytes()).number("mod_revision", revision)
             }
-            Comparison::Unchanged(key, revision) => json!({
-                "target": "MOD", "result": "EQUAL", "key": encoded(key.as_bytes()), "mod_revision": revision.to_string(),
-            }),
-            Comparison::NoneSince(range, revision) => json!({
-                "target": "MOD", "result": "LESS", "mod_revision": (revision + 1).to_string(),
-                "key": encoded(range.from.as_bytes()), "range_end": encoded(range.to.as_bytes()),
-            }),
-            Comparison::Holds(key, value) => json!({
-                "target": "VALUE", "result": "EQUAL", "key": encoded(key.as_bytes()), "value": encoded(value.as_bytes()),
-            }),
-        }
+            Comparison::NoneSince(range, revision) => of("MOD", "LESS")
+                .octets("key", range.from.as_bytes())
+                .octets("range_end", range.to.as_bytes())
+                .number("mod_revision", revision + 1),
+            Comparison::Holds(key, value) => {
+                of("VALUE", "EQUAL").octets("key", key.as_bytes()).octets("value", value.as_bytes())
+            }
+        };
+        made.ending("}")
     }
 }
 
@@ -70,17 +107,17 @@ pub enum Operation {
 
 impl Operation {
     /// As a part of a request.
-    fn to_json(&self) -> Value {
-        match self {
-            Operation::Put(key, value) => {
-                json!({"request_put": {"key": encoded(key.as_bytes()), "value": encoded(value.as_bytes())}})
-            }
-            Operation::Delete(key) => json!({"request_delete_range": {"key": encoded(key.as_bytes())}}),
-            Operation::Range(range) => json!({
-                "request_range": {"key": encoded(range.from.as_bytes()), "range_end": encoded(range.to.as_bytes())},
-            }),
-            Operation::Get(key) => json!({"request_range": {"key": encoded(key.as_bytes())}}),
-        }
+    fn to_json(&self) -> String {
+        let of = |request: &str, key: &str| {
+            JsonObject::beginning(&format!("{{\"request_{request}\":{{")).octets("key", key.as_bytes())
+        };
+        let made = match self {
+            Operation::Put(key, value) => of("put", key).octets("value", value.as_bytes()),
+            Operation::Delete(key) => of("delete_range", key),
+            Operation::Range(range) => of("range", &range.from).octets("range_end", range.to.as_bytes()),
+            Operation::Get(key) => of("range", key),
+        };
+        made.ending("}}")
     }
 }
 
@@ -95,11 +132,10 @@ pub struct Transaction {
 
 impl Transaction {
     /// The request.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "compare": self.comparisons.iter().map(Comparison::to_json).collect::<Vec<_>>(),
-            "success": self.operations.iter().map(Operation::to_json).collect::<Vec<_>>(),
-        })
+    pub fn to_json(&self) -> String {
+        let comparisons: Vec<String> = self.comparisons.iter().map(Comparison::to_json).collect();
+        let operations: Vec<String> = self.operations.iter().map(Operation::to_json).collect();
+        format!("{{\"compare\":[{}],\"success\":[{}]}}", comparisons.join(","), operations.join(","))
     }
 }
 

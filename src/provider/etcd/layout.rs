@@ -97,6 +97,11 @@ impl KeyRange {
         // `0` comes right behind `/`.
         KeyRange { from: format!("{path}/"), to: format!("{path}0") }
     }
+
+    /// A path, all keys below it, and those of its siblings that come in between, such as `a-b` of `a`.
+    pub fn around(path: &str) -> KeyRange {
+        KeyRange { from: path.to_owned(), to: format!("{path}0") }
+    }
 }
 
 /// The labels of a name, from the root's side; none where a label is not plain.

@@ -13,17 +13,21 @@
 //! | `json` | pure: requests and answers of etcd's gateway |
 //! | `client` | asks the endpoints |
 //! | `target` | reads |
+//! | `seen` | pure: the keys as they were seen, and what of them a write compares |
 //! | `change` | pure: an update to a transaction |
+//! | `delivery` | sends updates |
 //! | `writer` | writes |
 //! | `examine` | looks at what works |
 
 mod bounds;
 mod change;
 mod client;
+mod delivery;
 mod examine;
 mod json;
 mod keys;
 mod layout;
+mod seen;
 mod service;
 mod settings;
 mod target;

@@ -14,7 +14,7 @@ use crate::provider::entries::{self, UpdateEntry};
 use crate::provider::outage::place_of;
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
-    Answer, NameExistence, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket,
+    Answer, EditSize, NameExistence, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket,
     UpdateZone, WriteTarget, ZoneRead,
 };
 
@@ -137,8 +137,8 @@ impl WriteTarget for MemoryPrimary {
     }
 
     /// Counts edits: no message is composed.
-    fn octets(&self, _: &ZoneName, _: RrsetEdit<'_>) -> usize {
-        1
+    fn size(&self, _: &ZoneName, _: RrsetEdit<'_>) -> EditSize {
+        EditSize::of_octets(1)
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {

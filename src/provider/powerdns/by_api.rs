@@ -13,7 +13,8 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::provider::at_once::AtOnce;
 use crate::target::{
-    Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex, answers,
+    Answer, EditSize, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex,
+    answers,
 };
 
 /// Writes zones.
@@ -31,8 +32,8 @@ impl WriteTarget for ApiWriter {
         LIMITS
     }
 
-    fn octets(&self, _: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        patch::octets(edit)
+    fn size(&self, _: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        EditSize::of_octets(patch::octets(edit))
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {

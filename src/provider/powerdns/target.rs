@@ -8,8 +8,8 @@ use crate::dns::{Name, ZoneName};
 use crate::provider::dns_server::primary::Primary;
 use crate::provider::dns_server::query::ZonePresence;
 use crate::target::{
-    Answer, Question, ReadTarget, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, ZoneRead, answers,
-    transfer_is_cheaper,
+    Answer, EditSize, Question, ReadTarget, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, ZoneRead,
+    answers, transfer_is_cheaper,
 };
 
 /// Reads zones.
@@ -59,8 +59,8 @@ impl WriteTarget for PowerDnsWriter {
         self.primary.limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        self.primary.octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        self.primary.size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {

@@ -16,7 +16,7 @@ use crate::dns::{Name, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
-    Answer, AtomicUnit, PublicationProof, Question, ReadTarget, RecordBounds, RrsetComparison, RrsetEdit,
+    Answer, AtomicUnit, EditSize, PublicationProof, Question, ReadTarget, RecordBounds, RrsetComparison, RrsetEdit,
     TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
 };
 
@@ -108,8 +108,8 @@ impl WriteTarget for SampleTarget {
         self.0.limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        self.0.octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        self.0.size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {

@@ -19,8 +19,8 @@ use crate::dns::{Rtype, ZoneContents, ZoneName};
 use crate::process::BoundedCommand;
 use crate::provider::at_once::AtOnce;
 use crate::target::{
-    Answer, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget, ZoneApex,
-    answers,
+    Answer, EditSize, Question, ReadTarget, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget,
+    ZoneApex, answers,
 };
 
 /// Writes the zones of one target.
@@ -47,8 +47,8 @@ impl WriteTarget for FileWriter {
         UpdateLimits::NONE
     }
 
-    fn octets(&self, _: &ZoneName, _: RrsetEdit<'_>) -> usize {
-        0
+    fn size(&self, _: &ZoneName, _: RrsetEdit<'_>) -> EditSize {
+        EditSize::default()
     }
 
     fn observe(&self, zone: &ZoneName, questions: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {

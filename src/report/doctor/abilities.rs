@@ -127,6 +127,7 @@ fn making(making: ZoneMaking) -> &'static str {
 fn proof(proof: PublicationProof) -> &'static str {
     match proof {
         PublicationProof::ReadBack => "what was written is read back",
+        PublicationProof::InSync => "the service says that all its name servers have it",
         PublicationProof::Reload => "`reload` succeeds",
     }
 }

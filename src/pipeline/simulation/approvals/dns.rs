@@ -10,7 +10,7 @@ use crate::dns::{Rtype, ZoneName};
 use crate::inventory::approvals::DEFAULT_SERVICE;
 use crate::inventory::cms::CmsAction;
 use crate::target::{
-    Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
+    Answer, EditSize, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
 };
 
 /// The connection of a run to the primary.
@@ -28,8 +28,8 @@ impl WriteTarget for StoryWire<'_> {
         self.stage.primary.limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        self.stage.primary.octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        self.stage.primary.size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, asked: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {

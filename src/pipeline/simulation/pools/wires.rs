@@ -7,7 +7,7 @@ use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::progress::{Progress, RunStage};
 use crate::target::{
-    Answer, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
+    Answer, EditSize, Question, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,
 };
 
 /// The connection of a run to the primary of one target.
@@ -27,8 +27,8 @@ impl WriteTarget for TargetWire<'_> {
         self.stage.primaries[self.copy].limits()
     }
 
-    fn octets(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> usize {
-        self.stage.primaries[self.copy].octets(zone, edit)
+    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        self.stage.primaries[self.copy].size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
