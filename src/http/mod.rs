@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use ureq::http::{HeaderMap, HeaderName, Method, Request, Uri};
+use ureq::http::{HeaderMap, HeaderName, Request, Uri};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, AsSendBody, Error};
 
@@ -78,6 +78,19 @@ pub enum HttpMethod {
     Patch,
     /// To remove something.
     Delete,
+}
+
+impl HttpMethod {
+    /// Its word in a request.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            HttpMethod::Get => "GET",
+            HttpMethod::Post => "POST",
+            HttpMethod::Put => "PUT",
+            HttpMethod::Patch => "PATCH",
+            HttpMethod::Delete => "DELETE",
+        }
+    }
 }
 
 /// What is asked of a server that is asked often.
@@ -183,11 +196,15 @@ impl HttpClient {
     ///
     /// Errors: as for [`HttpClient::new`]; what is given is not of this form.
     pub fn trusting(url: &str, timeout: Duration, trust: &HttpTrust) -> Result<HttpClient, AttemptError> {
-        let HttpSite { agent, uri, host } = HttpSite::trusting(url, timeout, trust)?;
-        // Several members may be on one host.
-        let port = uri.authority().and_then(|authority| authority.port_u16());
-        let place = port.map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
-        Ok(HttpClient { agent, timeout, host, place })
+        HttpSite::open(url, timeout, trust, HttpRoute::OfEnvironment).map(|site| site.client(timeout))
+    }
+
+    /// A client that goes straight to its server, whatever proxy the environment names: for servers of this machine or of its own
+    /// link, which a proxy would look for on its side.
+    ///
+    /// Errors: as for [`HttpClient::new`].
+    pub fn direct(url: &str, timeout: Duration) -> Result<HttpClient, AttemptError> {
+        HttpSite::open(url, timeout, &HttpTrust::default(), HttpRoute::Direct).map(|site| site.client(timeout))
     }
 
     /// Asks, and reads the whole answer; any status is one. A server that is busy is asked again where the question repeats, and as
@@ -216,14 +233,7 @@ impl HttpClient {
             let kind = if is_late { HttpFailureKind::Late } else { HttpFailureKind::Unreachable };
             failed(kind, in_words(&error, self.timeout))
         };
-        let method = match method {
-            HttpMethod::Get => Method::GET,
-            HttpMethod::Post => Method::POST,
-            HttpMethod::Put => Method::PUT,
-            HttpMethod::Patch => Method::PATCH,
-            HttpMethod::Delete => Method::DELETE,
-        };
-        let mut request = Request::builder().method(method).uri(url);
+        let mut request = Request::builder().method(method.as_str()).uri(url);
         for (header, value) in headers {
             request = request.header(*header, *value);
         }
@@ -279,24 +289,44 @@ struct HttpSite {
     host: String,
 }
 
+/// Which way requests go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HttpRoute {
+    /// By the proxy of the environment, where it names one.
+    OfEnvironment,
+    /// Straight to the server.
+    Direct,
+}
+
 impl HttpSite {
     /// That of a URL.
     fn of(url: &str, timeout: Duration) -> Result<HttpSite, AttemptError> {
-        HttpSite::trusting(url, timeout, &HttpTrust::default())
+        HttpSite::open(url, timeout, &HttpTrust::default(), HttpRoute::OfEnvironment)
     }
 
-    /// That of a URL, with these certificates.
-    fn trusting(url: &str, timeout: Duration, trust: &HttpTrust) -> Result<HttpSite, AttemptError> {
+    /// That of a URL, with these certificates and by this way.
+    fn open(url: &str, timeout: Duration, trust: &HttpTrust, route: HttpRoute) -> Result<HttpSite, AttemptError> {
         let uri: Uri = url.parse().map_err(|_| permanent("the URL cannot be read".to_owned()))?;
         let host = uri.authority().map_or("", |authority| authority.host()).to_owned();
         let mut config =
             Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).http_status_as_error(false);
         config = config.max_idle_connections(IDLE_CONNECTIONS).max_idle_connections_per_host(IDLE_CONNECTIONS);
+        if route == HttpRoute::Direct {
+            config = config.proxy(None);
+        }
         if uri.scheme_str() == Some("https") {
             config = config.tls_config(tls(trust).map_err(|why| permanent(format!("`{host}` {why}")))?);
         }
         let agent = config.user_agent(concat!("zonewright/", env!("CARGO_PKG_VERSION"))).build().into();
         Ok(HttpSite { agent, uri, host })
+    }
+
+    /// Its client.
+    fn client(self, timeout: Duration) -> HttpClient {
+        // Several members may be on one host.
+        let port = self.uri.authority().and_then(|authority| authority.port_u16());
+        let place = port.map_or_else(|| self.host.clone(), |port| format!("{}:{port}", self.host));
+        HttpClient { agent: self.agent, timeout, host: self.host, place }
     }
 }
 
@@ -423,5 +453,31 @@ mod tests {
         assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
         let (url, asked) = serve(&["503 Busy"]);
         assert_eq!((ask(&url, true).status, asked.load(Ordering::SeqCst)), (503, 1));
+    }
+
+    /// The name of the variable and the place of a proxy that is not there, for a run of the next test by itself.
+    const PROXY: (&str, &str) = ("HTTP_PROXY", "http://127.0.0.1:1");
+
+    #[test]
+    fn a_direct_client_passes_by_the_proxy_of_the_environment() {
+        let name = "http::tests::a_direct_client_passes_by_the_proxy_of_the_environment";
+        if std::env::var(PROXY.0).as_deref() != Ok(PROXY.1) {
+            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+            again.args(["--exact", name]).env(PROXY.0, PROXY.1);
+            for other in ["http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"] {
+                again.env_remove(other);
+            }
+            let output = again.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && said.contains("1 passed"), "{said}");
+            return;
+        }
+        let (url, _) = serve(&["200 OK"]);
+        let question =
+            HttpQuestion { method: HttpMethod::Get, url: &url, headers: &[], content: None, max: 10, repeats: false };
+        let timeout = Duration::from_secs(10);
+        assert_eq!(HttpClient::direct(&url, timeout).unwrap().ask(&question).unwrap().status, 200);
+        let failure = HttpClient::new(&url, timeout).unwrap().ask(&question).unwrap_err();
+        assert_eq!(failure.kind, HttpFailureKind::Unreachable);
     }
 }
