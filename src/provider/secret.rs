@@ -223,14 +223,18 @@ fn read_credential(name: &str, folder: Option<PathBuf>, hint: &str) -> Result<Ve
 
 /// Reads a file that only its owner may read, or to which root has let a group.
 fn read_file(path: &Path, (shown, hint): (&str, &str)) -> Result<Vec<u8>, Problem> {
-    let failed = |error: io::Error| {
-        Problem::new(
-            shown,
-            "secret-unreadable",
-            format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase()),
-        )
-        .hint(hint)
-    };
+    let file = open_private(path, (shown, hint))?;
+    let mut text = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut text).map_err(|error| unreadable((shown, hint), &error))?;
+    Ok(text)
+}
+
+/// Opens a file that only its owner may read, or to which root has let a group; messages call it `shown`, and `hint` says what is
+/// to be there.
+///
+/// Errors: it cannot be opened, it is no regular file, or others can use it.
+pub fn open_private(path: &Path, (shown, hint): (&str, &str)) -> Result<File, Problem> {
+    let failed = |error: io::Error| unreadable((shown, hint), &error);
     // Asked before it is opened: opening a pipe could wait for ever. Asked again after, of what was really opened.
     let regular = path.metadata().map_err(failed)?.is_file();
     let file = if regular { Some(File::open(path).map_err(failed)?) } else { None };
@@ -246,9 +250,13 @@ fn read_file(path: &Path, (shown, hint): (&str, &str)) -> Result<Vec<u8>, Proble
         )
         .hint("run `chmod 600` on it, and change the secret if another user may have read it"));
     }
-    let mut text = Vec::new();
-    file.take(MAX_TEXT + 1).read_to_end(&mut text).map_err(failed)?;
-    Ok(text)
+    Ok(file)
+}
+
+/// The problem of a file with a secret that cannot be read.
+pub fn unreadable((shown, hint): (&str, &str), error: &io::Error) -> Problem {
+    let message = format!("the secret in `{shown}` cannot be read: {}", error.to_string().to_lowercase());
+    Problem::new(shown, "secret-unreadable", message).hint(hint)
 }
 
 /// Whether others than those whom the file's owner chose may read or write it.
