@@ -1,0 +1,40 @@
+//! What the providers for Amazon Web Services share: who asks, and how a request proves it.
+//!
+//! Comes in: settings, and what is around the process. Goes out: credentials that hold, and the headers that sign a request.
+//! No secret is in a message, and none is shown for debugging.
+//!
+//! | part | nature |
+//! |---|---|
+//! | `settings` | pure: what the settings say |
+//! | `credentials` | pure: credentials, and the forms in which they come |
+//! | `sign` | pure: a request to the headers that sign it (Signature Version 4) |
+//! | `profile` | pure: the files of AWS's own tools to where a profile's credentials are |
+//! | `surroundings` | the environment, the home folder and the services nearby, as values |
+//! | `source` | pure: where credentials are, in words |
+//! | `chain` | looks through the sources in AWS's order, and asks the one that is set |
+//! | `metadata` | asks the metadata service of an EC2 instance |
+//! | `container` | asks the endpoint of a container |
+//! | `sts` | asks for the credentials of a role |
+//! | `login` | keeps credentials, and renews them in time |
+
+mod chain;
+mod container;
+mod credentials;
+mod login;
+mod metadata;
+mod profile;
+mod settings;
+mod sign;
+mod source;
+mod sts;
+mod surroundings;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use self::credentials::AwsCredentials;
+pub use self::login::AwsLogin;
+pub use self::settings::AwsSettings;
+pub use self::sign::{AwsRequest, SigningScope, encode_query, sign};
+pub use self::surroundings::AwsSurroundings;
