@@ -1,5 +1,5 @@
-//! The doubles of cloud services are as strict as they must be: their rules one by one, and what botocore, which shares no
-//! code with them, makes of their answers.
+//! The doubles of cloud services are as strict as they must be: their rules one by one, and what botocore, which shares
+//! no code with them, makes of their answers.
 
 #[expect(dead_code, reason = "this file uses what it tests")]
 #[path = "doubles/mod.rs"]
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use doubles::faults::{Fault, FaultKind};
 use doubles::http::DoubleServer;
 use doubles::route53::Route53Double;
-use doubles::route53::clock::{parse_basic_time, shown_time};
+use doubles::route53::clock::{http_date, parse_basic_time, shown_time};
 use doubles::route53::log::EDITOR;
 use doubles::route53::names::DoubleName;
 use doubles::route53::rrset::{DoubleRrset, RoutingPolicy};
@@ -93,8 +93,8 @@ impl Account {
 fn batch(changes: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><ChangeResourceRecordSetsRequest \
-         xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\"><ChangeBatch><Changes>{changes}</Changes></ChangeBatch>\
-         </ChangeResourceRecordSetsRequest>"
+         xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\"><ChangeBatch><Changes>{changes}</Changes>\
+         </ChangeBatch></ChangeResourceRecordSetsRequest>"
     )
 }
 
@@ -167,6 +167,7 @@ fn times_are_written_and_read() {
     ] {
         assert_eq!((shown_time(seconds).as_str(), parse_basic_time(basic)), (shown, Some(seconds)));
     }
+    assert_eq!(http_date(1_795_139_999), "Fri, 20 Nov 2026 01:59:59 GMT");
     for broken in ["", "20261120T015959", "20261320T015959Z", "2026-11-20T01:59Z", "20261120T0159é"] {
         assert_eq!(parse_basic_time(broken), None, "{broken}");
     }
@@ -257,14 +258,14 @@ fn changes_that_do_not_fit_are_refused() {
         ),
         (
             plain("DELETE", "a.example.net", "A", &["192.0.2.1"]),
-            "Tried to delete resource record set [name='a.example.net.', type='A'] but the values provided do not match \
-             the current values",
+            "Tried to delete resource record set [name='a.example.net.', type='A'] but the values provided do not \
+             match the current values",
         ),
         // The same values in another order, the same address in other letters, and another TTL do not fit.
         (
             plain("DELETE", "a.example.net", "A", &["192.0.2.2", "192.0.2.1"]),
-            "Tried to delete resource record set [name='a.example.net.', type='A'] but the values provided do not match \
-             the current values",
+            "Tried to delete resource record set [name='a.example.net.', type='A'] but the values provided do not \
+             match the current values",
         ),
         (
             plain("DELETE", "b.example.net", "AAAA", &["2001:db8::b"]),
@@ -305,7 +306,8 @@ fn changes_that_do_not_fit_are_refused() {
         ),
         (
             plain("CREATE", "d d.example.net", "A", &["192.0.2.1"]),
-            "FATAL problem: UnsupportedCharacter (Value contains unsupported characters) encountered with 'd d.example.net'",
+            "FATAL problem: UnsupportedCharacter (Value contains unsupported characters) encountered with \
+             'd d.example.net'",
         ),
         (soa_gone, "A HostedZone must contain exactly one SOA record."),
         (
@@ -487,7 +489,8 @@ fn sets_of_one_name_are_chosen_from_in_one_way() {
         ),
         (
             set("z", "<MultiValueAnswer>true</MultiValueAnswer>", 300),
-            ", SetIdentifier z cannot be created because a non multivalue answer rrset exists with the same name and type.]",
+            ", SetIdentifier z cannot be created because a non multivalue answer rrset exists with the same name and \
+             type.]",
         ),
     ];
     for (changes, end) in table {
@@ -717,10 +720,7 @@ fn the_server_keeps_connections_and_breaks_them_where_an_answer_is_lost() {
 }
 
 /// A double on the clock of the machine and a server in front of it.
-fn served(
-    rules: impl FnOnce(&mut doubles::route53::rules::Route53Rules),
-    skew: i64,
-) -> (Arc<Route53Double>, DoubleServer) {
+fn served(rules: impl FnOnce(&mut Route53Rules), skew: i64) -> (Arc<Route53Double>, DoubleServer) {
     let double = Arc::new(Route53Double::new(KEY, move || now() + skew));
     double.add_key("ASIASESSION", "session secret", Some("session/token=="));
     double.add_key("ASIAEXPIRED", "old secret", Some("old token"));
@@ -751,6 +751,7 @@ fn botocore_is_answered_as_by_the_service() {
     let (_denied, denied_server) = served(|rules| rules.allowed_actions = Some(allowed.into()), 0);
     let (_late, late_server) = served(|_| {}, 3600);
     let (_late_words, late_words_server) = served(|rules| rules.skew_answer = SkewAnswer::SignatureDoesNotMatch, 3600);
+    let (_list, list_server) = served(|rules| rules.batch_errors = BatchErrorForm::MessageList, 0);
     let paced_at = now();
     let paced = Arc::new(Route53Double::new(KEY, move || paced_at));
     let paced_server = DoubleServer::start(Arc::clone(&paced));
@@ -776,6 +777,7 @@ fn botocore_is_answered_as_by_the_service() {
         "denied": denied_server.url(),
         "late": late_server.url(),
         "late-words": late_words_server.url(),
+        "list": list_server.url(),
         "paced": paced_server.url(),
         "faulty": faulty_server.url(),
         "key": KEY.0,

@@ -84,8 +84,8 @@ impl FaultPlan {
         self.lock().clear();
     }
 
-    /// Says what goes wrong with the next request of an operation. Each fault counts all requests that fit it; where several
-    /// are due, the one that was planned first has effect, and the others have had their request.
+    /// Says what goes wrong with the next request of an operation. Each fault counts all requests that fit it; where
+    /// several are due, the one that was planned first has effect, and the others have had their request.
     pub fn take(&self, operation: &str) -> Option<FaultKind> {
         let mut faults = self.lock();
         let mut found = None;

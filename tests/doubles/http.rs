@@ -1,5 +1,5 @@
-//! A small blocking HTTP/1.1 server on loopback in front of a double: keep-alive, bodies by `content-length`, one thread a
-//! connection.
+//! A small blocking HTTP/1.1 server on loopback in front of a double: keep-alive, bodies by `content-length`, and one
+//! thread for each connection.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,5 +1,6 @@
-//! Doubles of cloud services: they keep what a client writes, refuse what the real service refuses, and share no code with
-//! the product, so that a mistake is not made on both sides. A double answers in process, or through [`http::DoubleServer`].
+//! Doubles of cloud services: they keep what a client writes, refuse what the real service refuses, and share no code
+//! with the product, so that a mistake is not made on both sides. A double answers in process, or through
+//! [`http::DoubleServer`].
 
 pub mod faults;
 pub mod http;

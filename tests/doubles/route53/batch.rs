@@ -210,7 +210,8 @@ impl BatchRun<'_> {
                 Ok(())
             } else {
                 Err(format!(
-                    "RRSet with DNS name {}, type {} cannot be created as other RRSets exist with the same name and type.",
+                    "RRSet with DNS name {}, type {} cannot be created as other RRSets exist with the same name and \
+                     type.",
                     rrset.name, rrset.rtype
                 ))
             };

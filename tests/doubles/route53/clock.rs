@@ -10,6 +10,18 @@ pub fn shown_time(seconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
+/// Writes seconds since the epoch as the header `date` has them: `Fri, 20 Nov 2026 02:00:00 GMT`.
+pub fn http_date(seconds: i64) -> String {
+    // The epoch was a Thursday.
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (year, month, day) = civil(seconds.div_euclid(DAY));
+    let at = |place: i64| usize::try_from(place).expect("days and months are counted from 0");
+    let (name, month) = (DAYS[at(seconds.div_euclid(DAY).rem_euclid(7))], MONTHS[at(month - 1)]);
+    let time = &shown_time(seconds)[11..19];
+    format!("{name}, {day:02} {month} {year:04} {time} GMT")
+}
+
 /// Parses `20261120T020000Z` into seconds since the epoch.
 pub fn parse_basic_time(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z')?;
@@ -21,8 +33,8 @@ pub fn parse_basic_time(text: &str) -> Option<i64> {
     is_time.then(|| days(year, month, day) * DAY + hour * 3600 + minute * 60 + second)
 }
 
-/// Counts the days from the epoch to a date of the Gregorian calendar. The year begins in March here, so that the leap day
-/// is its last one.
+/// Counts the days from the epoch to a date of the Gregorian calendar. The year begins in March here, so that the leap
+/// day is its last one.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

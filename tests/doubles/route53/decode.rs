@@ -12,8 +12,8 @@ const MAX_TTL: i64 = 2_147_483_647;
 /// The longest value, in characters. Source: the API's model, shape `RData`.
 const MAX_VALUE: usize = 4_000;
 
-/// The regions have such names; the model lists them.
-const REGION_PREFIXES: [&str; 10] = ["us-", "ca-", "eu-", "ap-", "sa-", "cn-", "me-", "af-", "il-", "mx-"];
+/// How the names of regions begin. The model lists them all.
+const REGION_PREFIXES: [&str; 11] = ["us-", "ca-", "eu-", "eusc-", "ap-", "sa-", "cn-", "me-", "af-", "il-", "mx-"];
 
 /// What is asked of an RRset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -315,16 +315,19 @@ fn check_whole(action: ChangeAction, rrset: &DoubleRrset) -> Result<(), ServiceE
     let is_half = is_plain && (rrset.ttl.is_none() || rrset.values.is_empty());
     let wrong = match (given, &rrset.set_identifier, &rrset.routing) {
         (2.., _, _) => {
-            "Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but found more than one"
+            "Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but \
+             found more than one"
         }
         (0, _, _) => {
-            "Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but found none"
+            "Expected exactly one of [AliasTarget, all of [TTL, and ResourceRecords], or TrafficPolicyInstanceId], but \
+             found none"
         }
         _ if is_half && rrset.ttl.is_none() => "Missing field 'TTL'",
         _ if is_half => "Missing field 'ResourceRecords'",
         (_, None, Some(_)) => "Missing field 'SetIdentifier'",
         (_, Some(_), None) => {
-            "Expected exactly one of [Weight, Region, Failover, GeoLocation, MultiValueAnswer, GeoProximityLocation, or CidrRoutingConfig], but found none"
+            "Expected exactly one of [Weight, Region, Failover, GeoLocation, MultiValueAnswer, GeoProximityLocation, \
+             or CidrRoutingConfig], but found none"
         }
         _ => return Ok(()),
     };

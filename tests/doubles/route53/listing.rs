@@ -54,7 +54,7 @@ pub fn list_rrsets(zone: &ZoneState, query: &QueryFields, fault: PageFault) -> R
     }))
 }
 
-/// Returns where a listing begins: at the first RRset that is not before the name, type and set identifier of the query.
+/// Returns where a listing begins: at the first RRset that is not before name, type and set identifier of the query.
 fn first_key(query: &QueryFields) -> Result<RrsetKey, ServiceError> {
     let (name, rtype, identifier) = (query.get("name"), query.get("type"), query.get("identifier"));
     if rtype.is_some() && name.is_none() || identifier.is_some() && rtype.is_none() {

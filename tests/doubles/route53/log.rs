@@ -1,4 +1,4 @@
-//! What was asked, and what came of it: the truth that tests compare with what a client believes.
+//! What was asked, and what resulted from it: the truth that tests compare with what a client believes.
 
 use super::super::faults::FaultKind;
 use super::rrset::DoubleRrset;

@@ -1,8 +1,8 @@
-//! A strict double of Amazon Route 53 (REST-XML, API 2013-04-01). Its specification is the API's own model, as botocore has
-//! it; its messages are those that users of the service report.
+//! A strict double of Amazon Route 53 (REST-XML, API 2013-04-01). Its specification is the API's own model, as botocore
+//! has it; its messages are those that users of the service report, where one is known.
 //!
-//! It refuses what the real service refuses, changes all or nothing, and keeps a log of what took effect. What is not known
-//! for sure is a setting ([`Route53Rules`]).
+//! It refuses what the real service refuses, changes all or nothing, and keeps a log of what took effect. What is not
+//! known for sure is a setting ([`Route53Rules`]).
 
 pub mod account;
 mod batch;
@@ -25,6 +25,7 @@ mod zones;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::account::{AccountState, RrsetProtection};
+use self::clock::http_date;
 use self::errors::ServiceError;
 use self::listing::PageFault;
 use self::log::{EDITOR, LoggedChange, LoggedRequest};
@@ -248,7 +249,7 @@ impl Route53Double {
         let (answer, status, code, changes) = match served {
             Ok(ServedBody { body, location, changes }) => {
                 let status = if location.is_some() { 201 } else { 200 };
-                let mut answer = made(status, body, arrival.number);
+                let mut answer = made(status, body, arrival.number, now);
                 answer.headers.extend(location.map(|location| ("location".to_owned(), location)));
                 (answer, status, None, changes)
             }
@@ -267,7 +268,7 @@ impl Route53Double {
     /// Makes the answer of a refusal.
     fn refusal(&self, number: u64, error: &ServiceError) -> DoubleAnswer {
         let form = lock(&self.rules).batch_errors;
-        made(error.status, error.body(form, &request_id(number)), number)
+        made(error.status, error.body(form, &request_id(number)), number, (self.clock)())
     }
 
     /// Notes a request.
@@ -330,8 +331,9 @@ fn entry(
 }
 
 /// Makes an answer with XML.
-fn made(status: u16, body: String, number: u64) -> DoubleAnswer {
+fn made(status: u16, body: String, number: u64, now: i64) -> DoubleAnswer {
     let mut answer = DoubleAnswer::new(status, "text/xml", body.into_bytes());
+    answer.headers.push(("date".to_owned(), http_date(now)));
     answer.headers.push(("x-amzn-requestid".to_owned(), request_id(number)));
     answer
 }

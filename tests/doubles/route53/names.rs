@@ -55,7 +55,7 @@ impl DoubleName {
         Ok(Self { labels: labels.into_iter().filter(|label| !label.is_empty()).collect() })
     }
 
-    /// Shows the name as answers have it: lower case, the final dot, and `\ooo` for all but letters, digits, `-` and `_`.
+    /// Shows the name as answers have it: lower case, the final dot, `\ooo` for all but letters, digits, `-` and `_`.
     pub fn shown(&self) -> String {
         if self.labels.is_empty() {
             return ".".to_owned();

@@ -120,7 +120,9 @@ impl Route53Operation {
 pub struct QueryFields(Vec<(String, String)>);
 
 impl QueryFields {
-    /// Parses a query. Errors: a broken escape, a parameter that the operation does not have, or one that is there twice.
+    /// Parses a query.
+    ///
+    /// Errors: a broken escape, a parameter that the operation does not have, or one that is there twice.
     pub fn parse(request: &DoubleRequest, known: &[&str]) -> Result<Self, ServiceError> {
         let mut fields: Vec<(String, String)> = Vec::new();
         for pair in request.query().split('&').filter(|pair| !pair.is_empty()) {

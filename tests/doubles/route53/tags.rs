@@ -86,8 +86,8 @@ fn check_count(count: usize, field: &str) -> Result<(), ServiceError> {
         return Ok(());
     }
     Err(ServiceError::invalid_input(format!(
-        "1 validation error detected: Value at '{field}' failed to satisfy constraint: Member must have length less than \
-         or equal to {MAX_ITEMS}"
+        "1 validation error detected: Value at '{field}' failed to satisfy constraint: Member must have length less \
+         than or equal to {MAX_ITEMS}"
     )))
 }
 
