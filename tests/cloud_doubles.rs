@@ -12,6 +12,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doubles::faults::{Fault, FaultKind};
@@ -429,6 +430,34 @@ fn changes_are_made_one_after_the_other() {
     assert_eq!(account.names(), ["a.example.net. A", "b.example.net. AAAA", "c.example.net. A"]);
     account.assert_done(&plain("UPSERT", "c.example.net", "A", &["192.0.2.2"]));
     account.assert_done(&plain("UPSERT", "d.example.net", "A", &["192.0.2.2"]));
+}
+
+#[test]
+fn of_several_writers_that_saw_the_same_one_has_its_way() {
+    let account = furnished();
+    for round in 0..20 {
+        let seen = account.double.rrsets(&account.zone).into_iter().find(|rrset| rrset.rtype == "AAAA");
+        let seen = seen.expect("it is there").values.concat();
+        let write = |writer: u32| {
+            let swap = [
+                plain("DELETE", "b.example.net", "AAAA", &[&seen]),
+                plain("CREATE", "b.example.net", "AAAA", &[&format!("2001:db8::{round}:{writer}")]),
+            ];
+            account.change(&swap.concat()).expect("an answer").status
+        };
+        let statuses: Vec<u16> = thread::scope(|scope| {
+            let writers: Vec<_> = (0..12)
+                .map(|writer| {
+                    scope.spawn({
+                        let write = &write;
+                        move || write(writer)
+                    })
+                })
+                .collect();
+            writers.into_iter().map(|writer| writer.join().expect("no panic")).collect()
+        });
+        assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    }
 }
 
 #[test]

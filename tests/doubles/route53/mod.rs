@@ -235,7 +235,7 @@ impl Route53Double {
         self.lock().log.clone()
     }
 
-    /// Counts the requests of an operation that reached the service, copies too.
+    /// Counts the requests of an operation: copies too, and those that were lost on their way.
     pub fn count(&self, operation: &str) -> usize {
         self.lock().log.iter().filter(|entry| entry.operation == operation).count()
     }
