@@ -66,6 +66,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 /// Texts in those rooms that look like codes.
 const NO_CODES: &[&str] = &[
     "automated-dns",
+    "content-type",
     "copy-and-remove",
     "create-only",
     "external-dns",
@@ -76,7 +77,12 @@ const NO_CODES: &[&str] = &[
     "net-layout",
     "temporary-unreachable",
     "upsert-only",
+    "us-east-1",
+    "x-amz-date",
+    "x-amz-security-token",
     "x-api-key",
+    "x-aws-ec2-metadata-token",
+    "x-aws-ec2-metadata-token-ttl-seconds",
     "x-pdns-new-serial",
 ];
 

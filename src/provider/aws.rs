@@ -1,7 +1,7 @@
 //! What the providers for Amazon Web Services share: who asks, and how a request proves it.
 //!
-//! Comes in: settings, and what is around the process. Goes out: credentials that hold, and the headers that sign a request.
-//! No secret is in a message, and none is shown for debugging.
+//! Comes in: settings, and what is around the process. Goes out: credentials that hold, and the headers that sign a
+//! request. No secret is in a message, and none is shown for debugging.
 //!
 //! | part | nature |
 //! |---|---|

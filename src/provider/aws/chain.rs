@@ -23,7 +23,8 @@ const MAX_PRINTED: u64 = 64 * 1024;
 
 /// What is to be where the settings say.
 const HINTS: SecretHints = SecretHints {
-    file: "the file holds JSON as `credential_process` prints it: `Version`, `AccessKeyId`, `SecretAccessKey`, `SessionToken`",
+    file: "the file holds JSON as `credential_process` prints it: `Version` (1), `AccessKeyId`, `SecretAccessKey` and, \
+           where there is one, `SessionToken`",
     variable: "set it to JSON as `credential_process` prints it",
     command: "run it by hand: it must print JSON as `credential_process` does, and exit with 0",
 };
@@ -199,7 +200,8 @@ fn no_profile(name: &str, by: &str) -> Problem {
 /// The problem that no source is set.
 fn none_set(why: &str) -> Problem {
     let hint = "give credentials by one of these, which are tried in this order: `credentials` of the target; \
-                `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`; `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN`; a profile of \
-                `~/.aws/config` or `~/.aws/credentials`; the endpoint of a container; the role of an EC2 instance";
+                `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`; `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN`; a \
+                profile of `~/.aws/config` or `~/.aws/credentials`; the endpoint of a container; the role \
+                of an EC2 instance";
     no_credentials(PLACE, why).hint(hint)
 }

@@ -88,7 +88,8 @@ fn url(around: &AwsSurroundings) -> Result<String, Problem> {
         return Ok(url);
     }
     let message = format!("the value of `{URL}` is no URL that may be asked for credentials");
-    let hint = "it is a URL of `https://`, or of `http://` and this machine (such as 127.0.0.1, 169.254.170.23 or [fd00:ec2::23])";
+    let hint = "it is a URL of `https://`, or of `http://` and this machine: 127.0.0.1, 169.254.170.2, 169.254.170.23 \
+                or [fd00:ec2::23]";
     Err(no_credentials(URL, message).hint(hint))
 }
 

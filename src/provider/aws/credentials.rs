@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::inventory::value::Time;
 
-/// What stands in a text where a secret was.
+/// What is in a text where a secret was.
 const HIDDEN: &str = "…";
 
 /// The most characters of a server's message that are shown.
@@ -61,14 +61,14 @@ impl AwsCredentials {
         self.token.as_deref()
     }
 
-    /// A server's text as it may be shown: one line of some length, without the secrets. AWS quotes the whole request, token
-    /// included, where a signature is wrong.
+    /// A server's text as it may be shown: one line of some length, without the secrets. AWS quotes the whole request,
+    /// token included, where a signature is wrong.
     pub fn hide_in(&self, text: &str) -> String {
         shown(text, [Some(self.secret()), self.token()].into_iter().flatten())
     }
 
-    /// Reads what a `credential_process` prints (the documentation of the AWS command line, "Sourcing credentials with an external
-    /// process").
+    /// Reads what a `credential_process` prints (the documentation of the AWS command line, "Sourcing credentials with
+    /// an external process").
     ///
     /// Errors: it is not of that form; in words, which quote nothing of it.
     pub fn parse_process(text: &[u8]) -> Result<AwsCredentials, String> {

@@ -31,8 +31,8 @@ struct KeptCredentials {
 }
 
 impl KeptCredentials {
-    /// Those that end at some time are fetched again some time before; where that is now, halfway to the end, so that not every
-    /// request fetches.
+    /// Those that end at some time are fetched again some time before; where that is now, halfway to the end, so that
+    /// not every request fetches.
     fn of(credentials: Arc<AwsCredentials>, now: Time) -> KeptCredentials {
         let renewal = credentials.expires.map(|end| {
             let ahead = end.minus(AHEAD);
@@ -54,8 +54,8 @@ impl AwsLogin {
         AwsLogin { chain: AwsChain { settings, around }, kept: Mutex::new(None) }
     }
 
-    /// Credentials that hold at this time: those that are kept, or new ones where these end soon. Where no new ones can be had,
-    /// the old ones go on as long as they hold.
+    /// Credentials that hold at this time: those that are kept, or new ones where these end soon. Where no new ones can
+    /// be had, the old ones go on as long as they hold.
     ///
     /// Errors: `no-credentials` where no source has any; what is wrong with the source that is set.
     pub fn credentials(&self, now: Time) -> Result<Arc<AwsCredentials>, Problem> {

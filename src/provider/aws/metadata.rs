@@ -1,5 +1,5 @@
-//! Asks the metadata service of an EC2 instance for the credentials of its role, by its second version alone: the first one gives
-//! them to anything that can make the machine send a GET.
+//! Asks the metadata service of an EC2 instance for the credentials of its role, by its second version alone: the first
+//! one gives them to anything that can make the machine send a GET.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The profiles of AWS's own tools: their two files to where a profile's credentials are. Pure.
 //!
-//! Source: "Shared config and credentials files" of the AWS SDKs and Tools Reference Guide; where that leaves a choice, as botocore
-//! reads them.
+//! Source: "Shared config and credentials files" of the AWS SDKs and Tools Reference Guide; where that leaves a choice,
+//! as botocore reads them.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl AwsProfiles {
     /// Reads `~/.aws/config` and `~/.aws/credentials`; what the second says of a profile has precedence.
     pub fn parse(config: &ProfileFile<'_>, credentials: &ProfileFile<'_>) -> AwsProfiles {
         let mut profiles = AwsProfiles::default();
-        // `[profile default]` has precedence over `[default]`, wherever they stand.
+        // `[profile default]` has precedence over `[default]`, wherever they are.
         let of_config = |title: &str| match title.split_once([' ', '\t']) {
             Some(("profile", name)) => Some((unquoted(name.trim()).to_owned(), 1)),
             None if title == "default" => Some((title.to_owned(), 0)),
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn keys_stand_in_either_file() {
-        let config = "# first\n[default]\nregion = eu-west-1\n\n[profile dns] ; the zones\n  AWS_Access_Key_ID=AKID1 # old\n  \
+        let config = "# first\n[default]\nregion = x\n\n[profile dns] ; zones\n  AWS_Access_Key_ID=AKID1 # old\n  \
             aws_secret_access_key = a=b:c/+\n[dns]\naws_access_key_id = WRONG\n[profile \"two words\"]\n\
             aws_access_key_id: AKID3\naws_secret_access_key: three\n";
         let credentials =
@@ -374,10 +374,12 @@ mod tests {
     #[test]
     fn what_a_profile_cannot_have_is_explained() {
         let config = "[profile a]\nrole_arn = r\nsource_profile = b\n[profile b]\nrole_arn = r\nsource_profile = a\n\
-            [profile self]\nrole_arn = r\nsource_profile = self\n[profile gone]\nrole_arn = r\nsource_profile = nowhere\n\
-            [profile empty]\nrole_arn = r\nsource_profile = plain\n[profile plain]\nregion = x\n\
-            [profile bare]\nrole_arn = r\n[profile both]\nrole_arn = r\nsource_profile = a\ncredential_source = Environment\n\
-            [profile odd]\nrole_arn = r\ncredential_source = Moon\n[profile mfa]\nrole_arn = r\nmfa_serial = m\n\
+            [profile self]\nrole_arn = r\nsource_profile = self\n[profile gone]\nrole_arn = r\n\
+            source_profile = nowhere\n[profile empty]\nrole_arn = r\nsource_profile = plain\n\
+            [profile plain]\nregion = x\n\
+            [profile bare]\nrole_arn = r\n[profile both]\nrole_arn = r\nsource_profile = a\n\
+            credential_source = Environment\n[profile odd]\nrole_arn = r\ncredential_source = Moon\n\
+            [profile mfa]\nrole_arn = r\nmfa_serial = m\n\
             [profile sso]\nsso_session = x\n[profile quote]\ncredential_process = give \"it\n";
         let profiles = parse(config, "");
         for (name, why) in [

@@ -1,4 +1,5 @@
-//! The settings of who asks AWS: `credentials`, `profile`, `instance_metadata`, `assume_role`, `external_id` and `region`. Pure.
+//! The settings of who asks AWS: `credentials`, `profile`, `instance_metadata`, `assume_role`, `external_id` and
+//! `region`. Pure.
 
 use crate::inventory::node::{SettingsNode, TableReader};
 use crate::provider::secret::SecretSource;
@@ -177,7 +178,8 @@ mod tests {
     #[test]
     fn settings_say_who_asks() {
         let (settings, found) = read(
-            "credentials = { secret_command = [\"give\", \"it\"] }\nassume_role = \"arn:aws:iam::123456789012:role/dns/edit\"\n\
+            "credentials = { secret_command = [\"give\", \"it\"] }\n\
+             assume_role = \"arn:aws:iam::123456789012:role/dns/edit\"\n\
              external_id = \"team:7\"\nregion = \"eu-central-1\"\ninstance_metadata = false",
         );
         assert_eq!(found, [""; 0]);

@@ -1,7 +1,7 @@
 //! Requests signed by Signature Version 4. Pure.
 //!
-//! Source: AWS, "Create a signed AWS API request", with the rules for all services but S3: the path is encoded once more as it
-//! is sent, and what leads back in it is removed.
+//! Source: AWS, "Create a signed AWS API request", with the rules for all services but S3: the path is encoded once
+//! more as it is sent, and what leads back in it is removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,8 +30,8 @@ pub struct AwsRequest<'r> {
     pub method: HttpMethod,
     /// Where, with the query; encoded.
     pub url: &'r str,
-    /// The headers that are signed in addition to `host` and those that signing makes: `content-type` and `x-amz-target`, where
-    /// they are sent.
+    /// The headers that are signed in addition to `host` and those that signing makes: `content-type` and
+    /// `x-amz-target`, where they are sent.
     pub headers: &'r [(&'r str, &'r str)],
     /// The content; empty where there is none.
     pub content: &'r str,
@@ -48,7 +48,7 @@ pub struct SigningScope<'s> {
     pub now: Time,
 }
 
-/// The headers that sign a request, to be sent beside those that are signed: `authorization`, `x-amz-date`, and
+/// The headers that sign a request, to be sent in addition to those that are signed: `authorization`, `x-amz-date`, and
 /// `x-amz-security-token` where the credentials are of a session.
 pub fn sign(
     request: &AwsRequest<'_>,

@@ -20,7 +20,8 @@ use crate::provider::url::plain_url;
 /// The version of the API.
 const VERSION: &str = "2011-06-15";
 
-/// How long credentials are asked for, in seconds: an hour, the most that a role gives one that was itself taken with a role.
+/// How long credentials are asked for, in seconds: an hour, the most that a role gives one that was itself taken with a
+/// role.
 const SECONDS: &str = "3600";
 
 /// How long an answer may take.
@@ -46,7 +47,7 @@ pub struct StsSite {
 }
 
 impl StsSite {
-    /// The one of a region; without a region, or where the environment wants it so, the one for all.
+    /// The one of a region; without a region, or where the environment says so, the one for all.
     ///
     /// Errors: the environment names one that cannot be asked.
     pub fn of(around: &AwsSurroundings, region: Option<&str>) -> Result<StsSite, Problem> {
@@ -204,7 +205,8 @@ fn leaf_texts(content: &[u8]) -> Option<BTreeMap<String, String>> {
 /// An answer of STS, for tests here and next door.
 #[cfg(test)]
 pub const ANSWER: &str = r#"<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
-  <AssumedRoleUser><AssumedRoleId>AROA:zonewright</AssumedRoleId><Arn>arn:aws:sts::1:assumed-role/dns/zonewright</Arn></AssumedRoleUser>
+  <AssumedRoleUser><AssumedRoleId>AROA:zonewright</AssumedRoleId>
+    <Arn>arn:aws:sts::1:assumed-role/dns/zonewright</Arn></AssumedRoleUser>
   <Credentials><AccessKeyId>ASIA1</AccessKeyId><SecretAccessKey>of&amp;role</SecretAccessKey>
     <SessionToken>tok&#43;en</SessionToken><Expiration>2026-11-30T10:00:00Z</Expiration></Credentials>
 </AssumeRoleResult><ResponseMetadata><RequestId>7</RequestId></ResponseMetadata></AssumeRoleResponse>"#;
@@ -225,7 +227,7 @@ mod tests {
         AwsCredentials::new(("AKID", "hush"), Some("tok/1"), None).unwrap()
     }
 
-    /// What comes of an answer to who takes a role.
+    /// The outcome of an answer to who takes a role.
     fn assume(status: &str, content: &str) -> (Result<AwsCredentials, Problem>, Vec<String>) {
         let fake = CloudFake::answering(&[(status, content)]);
         let site = StsSite::of(&around(&[(URL, &fake.url())]), Some("eu-central-1")).unwrap();
@@ -269,9 +271,7 @@ mod tests {
     #[test]
     fn a_refusal_is_explained_without_secrets() {
         let refusal = |code: &str, message: &str| {
-            format!(
-                "<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"
-            )
+            format!("<ErrorResponse><Error><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>")
         };
         let of_role = "STS does not give role `arn:aws:iam::123456789012:role/dns`: ";
         let denied = refusal("AccessDenied", "no hush\nand no tok/1");

@@ -90,8 +90,8 @@ impl AwsSurroundings {
         }
     }
 
-    /// Reads a token that the platform keeps in a file, and renews there. The platform chooses the file's mode, too: in a pod, all
-    /// users of the container may often read it, and nobody there can change that.
+    /// Reads a token that the platform keeps in a file, and renews there. The platform chooses the file's mode, too: in
+    /// a pod, all users of the container may often read it, and no operator can change that.
     ///
     /// Errors: it cannot be read, or it is not one word.
     pub fn token(&self, path: &Path, variable: &str) -> Result<String, Problem> {

@@ -17,10 +17,10 @@ const REQUESTS: usize = 400;
 /// What they are made from.
 const SEED: u64 = 20_261_130;
 
-/// Numbers that look random (SplitMix64).
-struct Numbers(u64);
+/// RequestNumbers that look random (SplitMix64).
+struct RequestNumbers(u64);
 
-impl Numbers {
+impl RequestNumbers {
     /// A number below another one.
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -35,7 +35,7 @@ impl Numbers {
     }
 
     /// A list of at most so many.
-    fn list<T>(&mut self, most: usize, mut make: impl FnMut(&mut Numbers) -> T) -> Vec<T> {
+    fn list<T>(&mut self, most: usize, mut make: impl FnMut(&mut RequestNumbers) -> T) -> Vec<T> {
         (0..self.below(most + 1)).map(|_| make(self)).collect()
     }
 }
@@ -69,13 +69,13 @@ const PARTS: [&str; 24] = [
 ];
 
 /// A text, often empty.
-fn text(numbers: &mut Numbers) -> String {
+fn text(numbers: &mut RequestNumbers) -> String {
     numbers.list(4, |numbers| numbers.one(&PARTS)).concat()
 }
 
 /// A path as it is sent: encoded, with what leads back in it now and then.
-fn path(numbers: &mut Numbers) -> String {
-    let segment = |numbers: &mut Numbers| match numbers.below(8) {
+fn path(numbers: &mut RequestNumbers) -> String {
+    let segment = |numbers: &mut RequestNumbers| match numbers.below(8) {
         0 => numbers.one(&[".", "..", "", "%2e", "a%2fb", "hostedzone"]).to_owned(),
         _ => encode_segment(&text(numbers)),
     };
@@ -86,7 +86,7 @@ fn path(numbers: &mut Numbers) -> String {
 }
 
 /// A query with its mark, where there is one: keys repeat, and values are empty.
-fn query(numbers: &mut Numbers) -> String {
+fn query(numbers: &mut RequestNumbers) -> String {
     let keys = ["name", "type", "maxitems", "Name", "a b", "ü", ""];
     let pairs = numbers.list(6, |numbers| {
         let key = if numbers.below(3) == 0 { text(numbers) } else { numbers.one(&keys).to_owned() };
@@ -116,7 +116,7 @@ struct Sample {
 
 impl Sample {
     /// One that looks random.
-    fn new(numbers: &mut Numbers) -> Sample {
+    fn new(numbers: &mut RequestNumbers) -> Sample {
         let method =
             numbers.one(&[HttpMethod::Get, HttpMethod::Post, HttpMethod::Put, HttpMethod::Patch, HttpMethod::Delete]);
         let hosts = [
@@ -194,7 +194,7 @@ fn signatures_are_those_of_botocore() {
         return;
     }
     println!("seed {SEED}");
-    let mut numbers = Numbers(SEED);
+    let mut numbers = RequestNumbers(SEED);
     let samples: Vec<Sample> = (0..REQUESTS).map(|_| Sample::new(&mut numbers)).collect();
     let lines: String = samples.iter().map(|sample| sample.as_json() + "\n").collect();
     let mut signer = Command::new(python);
