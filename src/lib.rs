@@ -103,3 +103,8 @@ pub mod pipeline;
 pub mod notify;
 
 pub mod cli;
+
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests of the programs use the rest of it")]
+#[path = "../tests/doubles/mod.rs"]
+mod doubles;

@@ -22,6 +22,9 @@ impl Ttl {
     /// operators.
     pub const DEFAULT: Ttl = Ttl(3600);
 
+    /// What external-dns gives TXT of its registry at services of clouds: five minutes.
+    pub const OF_CLOUD_MARKS: Ttl = Ttl(300);
+
     /// Checks `seconds`; `None` where it does not fit into 31 bits.
     pub fn from_secs(seconds: u64) -> Option<Ttl> {
         u32::try_from(seconds).ok().map(Ttl).filter(|ttl| *ttl <= Ttl::MAX)

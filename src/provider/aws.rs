@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `settings` | pure: what the settings say |
 //! | `credentials` | pure: credentials, and the forms in which they come |
+//! | `xml` | pure: documents as trees |
 //! | `sign` | pure: a request to the headers that sign it (Signature Version 4) |
 //! | `profile` | pure: the files of AWS's own tools to where a profile's credentials are |
 //! | `surroundings` | the environment, the home folder and the services nearby, as values |
@@ -32,9 +33,12 @@ mod surroundings;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod xml;
 
-pub use self::credentials::AwsCredentials;
 pub use self::login::AwsLogin;
+#[cfg(test)]
+pub use self::settings::AwsIdentity;
 pub use self::settings::AwsSettings;
 pub use self::sign::{AwsRequest, SigningScope, encode_query, sign};
 pub use self::surroundings::AwsSurroundings;
+pub use self::xml::{XmlElement, escaped};

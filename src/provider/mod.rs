@@ -5,7 +5,6 @@
 
 mod at_once;
 
-#[expect(dead_code, unused_imports, reason = "the providers that ask AWS are not there yet")]
 mod aws;
 
 pub mod cache;
@@ -25,6 +24,8 @@ mod limits;
 pub mod memory;
 
 pub mod outage;
+
+mod pace;
 
 pub mod secret;
 
@@ -57,6 +58,7 @@ providers! {
     etcd,
     powerdns,
     rfc2136,
+    route53,
     zonefile,
     #[cfg(test)]
     sample,

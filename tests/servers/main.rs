@@ -38,6 +38,9 @@ macro_rules! by_api_too {
 
 #[path = "../folder/copy.rs"]
 mod copy;
+#[expect(dead_code, reason = "other tests use the rest of it")]
+#[path = "../doubles/mod.rs"]
+mod doubles;
 #[path = "../folder/edit.rs"]
 mod edit;
 #[path = "../process/reference_cms.rs"]
@@ -72,6 +75,7 @@ mod fleet;
 mod gate;
 mod hand_edit;
 mod hindsight;
+mod http_way;
 mod init;
 mod init_api;
 mod kill_sweep;
@@ -105,6 +109,7 @@ mod refusals;
 mod relay;
 mod resume_between;
 mod rig;
+mod route53;
 mod serials;
 mod serve;
 mod serve_random;

@@ -13,7 +13,8 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::etcd::{PROJECT, SETTINGS, read_message};
+use crate::etcd::{PROJECT, SETTINGS};
+use crate::http_way::read_message;
 use crate::pdns;
 use crate::pdns_api::{ask, ask_at, put};
 use crate::rig::{Planned, Rig, apply_command, plan_in, quiet_in, text_of};

@@ -84,11 +84,6 @@ impl AwsLogin {
         self.chain.find().map_or_else(|problem| problem.message, |source| source.to_string())
     }
 
-    /// The region of the settings, or else of the environment.
-    pub fn region(&self) -> Option<String> {
-        self.chain.region()
-    }
-
     /// Fetches credentials that hold.
     fn fetch(&self, now: Time) -> Result<AwsCredentials, Problem> {
         let found = self.chain.fetch(now)?;

@@ -2,16 +2,13 @@
 //!
 //! Source: the API reference of STS, version 2011-06-15: `AssumeRole`, `AssumeRoleWithWebIdentity`.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
-
-use quick_xml::events::Event;
-use quick_xml::reader::Reader;
 
 use super::credentials::{AwsCredentials, parse_end, shown};
 use super::sign::{AwsRequest, SigningScope, encode_query, sign};
 use super::source::{AssumedRole, WebIdentity, no_credentials};
 use super::surroundings::{AwsSurroundings, MAX_ANSWER, ask};
+use super::xml::XmlElement;
 use crate::diag::Problem;
 use crate::http::{HttpAnswer, HttpClient, HttpContent, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
@@ -115,8 +112,8 @@ impl StsSite {
         role: &AssumedRole,
         hide: impl Fn(&str) -> String,
     ) -> Result<AwsCredentials, Problem> {
-        let texts = leaf_texts(&answer.content).unwrap_or_default();
-        let text = |name: &str| texts.get(name).map(String::as_str);
+        let document = XmlElement::parse(&answer.content).unwrap_or_default();
+        let text = |name: &str| document.leaf(name);
         let arn = &role.arn;
         if answer.status == 200 {
             let read = || {
@@ -171,34 +168,6 @@ fn refusal_hint(code: &str) -> &'static str {
         "InvalidIdentityToken" => "the account must know the issuer of the token as an identity provider",
         "RegionDisabledException" => "switch STS on in the region, or choose another `region`",
         _ => "the role must trust who takes it, and who takes it must be allowed to (`sts:AssumeRole`)",
-    }
-}
-
-/// The texts of the elements without elements in them, by their names; the first of each. None where it is no XML.
-fn leaf_texts(content: &[u8]) -> Option<BTreeMap<String, String>> {
-    let mut reader = Reader::from_str(str::from_utf8(content).ok()?);
-    let mut texts = BTreeMap::new();
-    let mut text = String::new();
-    loop {
-        match reader.read_event().ok()? {
-            Event::Start(_) => text.clear(),
-            Event::Text(part) => text.push_str(&part.xml10_content()),
-            Event::CData(part) => text.push_str(&part.xml10_content()),
-            Event::GeneralRef(reference) => match reference.resolve_char_ref().ok()? {
-                Some(sign) => text.push(sign),
-                None => text.push_str(quick_xml::escape::resolve_xml_entity(&reference)?),
-            },
-            Event::End(element) => {
-                let leaf = std::mem::take(&mut text).trim().to_owned();
-                if !leaf.is_empty() {
-                    texts.entry(element.local_name().as_ref().to_owned()).or_insert(leaf);
-                }
-            }
-            // An entity of its own could be as long as it likes; STS declares none.
-            Event::DocType(_) => return None,
-            Event::Eof => return Some(texts),
-            Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-        }
     }
 }
 

@@ -1,0 +1,114 @@
+//! Zones in Amazon Route 53.
+//!
+//! Each update is one batch of changes, which deletes what was listed and creates what is to be there: the service does all of
+//! it, or refuses all of it where something else is there. Nothing overwrites.
+//!
+//! | part | nature |
+//! |---|---|
+//! | `settings` | pure: what the settings say |
+//! | `names` | pure: names and values in the service's spelling, and back |
+//! | `document` | pure: requests and answers |
+//! | `bounds` | pure: which records it can hold |
+//! | `client` | asks the service |
+//! | `zones` | finds the hosted zone of a name |
+//! | `target` | reads |
+//! | `change` | pure: an update to a batch |
+//! | `writer` | writes |
+//! | `examine` | looks at what works |
+
+mod bounds;
+mod change;
+mod client;
+mod document;
+mod examine;
+mod names;
+mod settings;
+mod target;
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod writer;
+mod zones;
+
+use std::time::Duration;
+
+use super::aws::{AwsLogin, AwsSurroundings};
+use super::pace::AccountPace;
+use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
+use crate::diag::{Diagnostics, Problem};
+use crate::http::HttpClient;
+use crate::inventory::node::{SettingsNode, SourceText};
+use crate::inventory::value::Time;
+use crate::target::{
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+};
+
+use self::client::Route53Client;
+use self::examine::examine;
+use self::settings::{Route53Settings, endpoints, place, server_names};
+use self::target::Route53Reader;
+use self::writer::Route53Writer;
+use self::zones::ZoneList;
+
+/// The service. Any tool of its account may write to its zones.
+pub const PROVIDER: Provider =
+    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+
+/// A batch of changes compares whole sets.
+fn capabilities(_: &SettingsNode) -> TargetCapabilities {
+    TargetCapabilities {
+        home: ZoneHome::Servers,
+        making: ZoneMaking { creates: true, deletes: true },
+        unit: AtomicUnit::Request,
+        limits: change::LIMITS,
+        comparison: RrsetComparison::RecordsAndTtl,
+        fence: ZoneFence::Marker,
+        bounds: bounds::BOUNDS,
+        proof: PublicationProof::InSync,
+    }
+}
+
+/// Checks settings without using them.
+fn check(settings: &SettingsNode, source: &SourceText) -> Diagnostics {
+    settings::parse(settings, source).1
+}
+
+/// The settings, which [`check`] passed.
+fn checked(settings: &SettingsNode, context: &ProviderContext<'_>) -> Route53Settings {
+    settings::parse(settings, context.source).0.expect("`check` passed the settings")
+}
+
+/// What reads zones by settings; nothing is asked yet.
+///
+/// Errors: this system trusts no certificate.
+fn reader(settings: Route53Settings, context: &ProviderContext<'_>, place: String) -> Result<Route53Reader, Problem> {
+    let http = HttpClient::new(&settings.endpoint, settings.timeout).map_err(|error| {
+        Problem::new(place.clone(), "connect-failed", error.message).hint("look at the settings of TLS")
+    })?;
+    let login = AwsLogin::new(settings.login.clone(), AwsSurroundings::of_process(context.workspace));
+    let client = Route53Client {
+        endpoint: settings.endpoint.clone(),
+        http: Box::new(http),
+        pace: AccountPace::of(&format!("route53 {} {}", settings.endpoint, login.source())),
+        login,
+        interval: Duration::from_secs(1) / u32::try_from(settings.requests).unwrap_or(u32::MAX),
+        clock: Box::new(|| Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")),
+    };
+    Ok(Route53Reader { client, settings, place, zones: ZoneList::default() })
+}
+
+/// Opens a target.
+fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
+    Ok(Box::new(reader(checked(settings, context), context, place(settings))?))
+}
+
+/// Opens a target to write to it.
+fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
+    Ok(Box::new(Route53Writer::new(reader(checked(settings, context), context, place(settings))?)))
+}
+
+/// Which records the service takes; it need not be asked.
+fn bounds(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordBounds {
+    bounds::BOUNDS
+}

@@ -1,0 +1,194 @@
+//! The settings of a target in Route 53: who asks, for which zones, and how fast. Pure.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::diag::{Diagnostics, Origin};
+use crate::dns::Name;
+use crate::inventory::config::shared::A_DURATION;
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText, TableReader};
+use crate::inventory::value;
+use crate::provider::TargetEndpoint;
+use crate::provider::aws::AwsSettings;
+use crate::provider::exchange::ExchangeSettings;
+use crate::provider::limits::{ReadLimits, parse_limits, read_count};
+use crate::provider::url::{host_name, plain_url};
+use crate::target::ReadingManner;
+
+/// Where the API is, for all regions but those of China.
+const ENDPOINT: &str = "https://route53.amazonaws.com";
+
+/// How many requests a second the service takes of an account, all its tools together.
+const REQUESTS: u64 = 5;
+
+/// How long is waited until all name servers of the service have a change: usually that takes a minute at most.
+const PUBLICATION: Duration = Duration::from_secs(300);
+
+/// The settings of one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route53Settings {
+    /// Who asks.
+    pub login: AwsSettings,
+    /// Where the API is, without a final slash.
+    pub endpoint: String,
+    /// Which zones of the account are meant.
+    pub zones: ZoneChoice,
+    /// How many requests go in a second.
+    pub requests: u64,
+    /// How many records a batch of changes may have, where that is less than the service takes.
+    pub batch_records: Option<usize>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// How long is waited until all name servers of the service have what was written.
+    pub publication: Duration,
+    /// How much one read may bring.
+    pub limits: ReadLimits,
+}
+
+/// Which zones of an account are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZoneChoice {
+    /// Private ones alone, or public ones alone.
+    pub is_private: Option<bool>,
+    /// The tags that they have, each with its value or with any.
+    pub tags: Vec<(String, Option<String>)>,
+    /// The ids of some of them, by their names.
+    pub ids: BTreeMap<Name, String>,
+}
+
+/// Reads settings; `None` where something in them is wrong.
+pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Settings>, Diagnostics) {
+    let mut reader = TableReader::new(settings, source);
+    reader.take("type");
+    reader.take("name");
+    let login = AwsSettings::read(&mut reader);
+    let endpoint = match reader.take("endpoint") {
+        None => Some(ENDPOINT.to_owned()),
+        Some(node) => read_endpoint(&mut reader, node),
+    };
+    let zones = read_choice(&mut reader);
+    let requests = read_count(&mut reader, "requests_per_second").unwrap_or(REQUESTS);
+    let batch_records =
+        read_count(&mut reader, "batch_records").map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let publication = match reader.take("publication_timeout") {
+        None => Some(PUBLICATION),
+        Some(node) => reader.parse_node::<value::Duration>(node, A_DURATION).map(value::Duration::as_std),
+    };
+    let limits = parse_limits(&mut reader);
+    let timeout = ExchangeSettings::parse_without_read(&mut reader, ReadingManner::Whole).timeout;
+    let found = reader.finish();
+    let parts = login.zip(endpoint).zip(zones).zip(publication);
+    let settings = parts.map(|(((login, endpoint), zones), publication)| Route53Settings {
+        login,
+        endpoint,
+        zones,
+        requests,
+        batch_records,
+        timeout,
+        publication,
+        limits,
+    });
+    (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads `endpoint`.
+fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
+    let url = node.as_text().and_then(plain_url);
+    if url.is_none() {
+        let error = reader.source().error("bad-value", node.origin, node.width, "`endpoint` is not the URL of an API");
+        reader.push(error.hint(format!("leave it out for `{ENDPOINT}`; in China, `https://route53.amazonaws.com.cn`")));
+    }
+    url
+}
+
+/// Reads `zone_type`, `zone_tags` and `zone_ids`; none where one of them is wrong.
+fn read_choice(reader: &mut TableReader<'_>) -> Option<ZoneChoice> {
+    let is_said = reader.node().get("zone_type").is_some();
+    let is_private = reader.choice("zone_type", &[("public", false), ("private", true)]);
+    let tags = match reader.take("zone_tags") {
+        None => Some(Vec::new()),
+        Some(node) => read_tags(reader, node),
+    };
+    let ids = match reader.take("zone_ids") {
+        None => Some(BTreeMap::new()),
+        Some(node) => read_ids(reader, node),
+    };
+    let (tags, ids) = tags.zip(ids)?;
+    (!is_said || is_private.is_some()).then_some(ZoneChoice { is_private, tags, ids })
+}
+
+/// Reads `zone_tags`: a list of `KEY=VALUE` or `KEY`.
+fn read_tags(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<(String, Option<String>)>> {
+    let SettingsValue::List(items) = &node.value else {
+        reader.error(node, "bad-value", "`zone_tags` is a list such as `[\"team=dns\", \"managed\"]`");
+        return None;
+    };
+    let tags: Vec<Option<(String, Option<String>)>> = items.iter().map(|item| read_tag(reader, item)).collect();
+    tags.into_iter().collect()
+}
+
+/// Reads one tag.
+fn read_tag(reader: &mut TableReader<'_>, item: &SettingsNode) -> Option<(String, Option<String>)> {
+    let text = item.as_text().unwrap_or_default();
+    let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value.to_owned())));
+    if key.is_empty() {
+        reader.error(item, "bad-value", format!("`{text}` has no key: a tag is `KEY=VALUE`, or `KEY` with any value"));
+        return None;
+    }
+    Some((key.to_owned(), value))
+}
+
+/// Reads `zone_ids`: a table of zones to their ids.
+fn read_ids(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<BTreeMap<Name, String>> {
+    let SettingsValue::Table(entries) = &node.value else {
+        reader.error(
+            node,
+            "bad-value",
+            "`zone_ids` is a table such as `{ \"example.net\" = \"Z0123456789ABCDEFGHIJ\" }`",
+        );
+        return None;
+    };
+    let read = |(key, value): &(SettingsKey, SettingsNode)| read_id(reader, &key.name, value);
+    let ids: Vec<Option<(Name, String)>> = entries.iter().map(read).collect();
+    ids.into_iter().collect()
+}
+
+/// Reads the id of a zone.
+fn read_id(reader: &mut TableReader<'_>, zone: &str, value: &SettingsNode) -> Option<(Name, String)> {
+    let Ok(name) = Name::parse(zone) else {
+        reader.error(value, "bad-value", format!("`{zone}` is not the name of a zone"));
+        return None;
+    };
+    let id = value.as_text().unwrap_or_default().trim_start_matches("/hostedzone/");
+    if id.is_empty() || id.len() > 32 || !id.bytes().all(|octet| octet.is_ascii_alphanumeric()) {
+        let message = format!("`{id}` is not the id of a hosted zone, such as `Z0123456789ABCDEFGHIJ`");
+        reader.error(value, "bad-value", message);
+        return None;
+    }
+    Some((name, id.to_owned()))
+}
+
+/// The name of the API's host, where the settings say it.
+pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
+    settings.get("endpoint").and_then(host_name).into_iter().collect()
+}
+
+/// The URL of the API.
+fn endpoint(settings: &SettingsNode) -> String {
+    let said = settings.get("endpoint").and_then(SettingsNode::as_text).and_then(plain_url);
+    said.unwrap_or_else(|| ENDPOINT.to_owned())
+}
+
+/// What people call the target: the service, or another endpoint.
+pub fn place(settings: &SettingsNode) -> String {
+    let endpoint = endpoint(settings);
+    if endpoint == ENDPOINT { "Route 53".to_owned() } else { format!("Route 53 at {endpoint}") }
+}
+
+/// What distinguishes accounts and choices of zones, as far as the settings say it.
+pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
+    let said = |key: &str| settings.get(key).and_then(SettingsNode::as_text).unwrap_or_default().to_owned();
+    let of_account = ["profile", "assume_role", "zone_type"].map(said).join(" ");
+    let node = settings.get("type").unwrap_or(settings);
+    vec![TargetEndpoint { identity: format!("{} {of_account}", endpoint(settings)), node }]
+}

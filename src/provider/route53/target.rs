@@ -1,0 +1,232 @@
+//! Zones in Route 53, read.
+
+use std::collections::BTreeMap;
+
+use super::client::{Route53Client, Route53Fault, Route53Question};
+use super::document::{self, HostedZone, ListedSet, SetPage, SetPlace};
+use super::names::name_text;
+use super::settings::Route53Settings;
+use super::zones::ZoneList;
+use crate::diag::Problem;
+use crate::dns::{Name, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+use crate::http::HttpMethod;
+use crate::provider::outage::place_of;
+use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, marker_key};
+
+/// How many sets a page has: the most that the service gives.
+pub const PAGE: usize = 300;
+
+/// How often a zone is read whole that another run of zonewright writes to all the time.
+const TRIES: usize = 3;
+
+/// Reads zones.
+pub struct Route53Reader {
+    /// The service.
+    pub client: Route53Client,
+    /// The settings.
+    pub settings: Route53Settings,
+    /// What people call the target.
+    pub place: String,
+    /// The hosted zones.
+    pub zones: ZoneList,
+}
+
+/// A zone, read whole.
+pub struct Route53Zone {
+    /// Its sets, by their names.
+    pub sets: BTreeMap<Name, Vec<ListedSet>>,
+    /// What they are.
+    pub contents: ZoneContents,
+    /// What of them is no plain RRset.
+    pub opaque: Vec<OpaqueRecords>,
+    /// How many octets the answers had.
+    pub octets: u64,
+}
+
+impl Route53Reader {
+    /// The problem of a fault at a zone.
+    pub fn problem(&self, zone: &ZoneName, fault: Route53Fault) -> Problem {
+        fault.at(self.place(zone))
+    }
+
+    /// The hosted zone of a name.
+    ///
+    /// Errors: it cannot be found, or there is none that is meant.
+    pub fn hosted(&self, zone: &ZoneName) -> Result<HostedZone, Problem> {
+        let found = self.zones.find(&self.client, &self.settings.zones, zone);
+        found.map_err(|fault| self.problem(zone, fault))?.ok_or_else(|| {
+            let message = "the account has no such hosted zone";
+            let hint = "compare the credentials, `zone_type` and `zone_tags` with the list of hosted zones; a new zone needs \
+                        `create = true` in its `[[zone]]`";
+            Problem::new(self.place(zone), "zone-not-served", message).hint(hint)
+        })
+    }
+
+    /// Reads a page of the sets of a hosted zone, from this place on.
+    fn page(&self, hosted: &HostedZone, from: Option<&SetPlace>, count: usize) -> Result<(SetPage, u64), Route53Fault> {
+        let count = count.to_string();
+        let mut query: Vec<(&str, &str)> = vec![("maxitems", &count)];
+        if let Some(SetPlace { name, rtype, identifier }) = from {
+            query.push(("name", name));
+            query.extend(rtype.as_deref().map(|rtype| ("type", rtype)));
+            query.extend(identifier.as_deref().map(|identifier| ("identifier", identifier)));
+        }
+        let path = format!("/hostedzone/{}/rrset", hosted.id);
+        let max = self.settings.limits.octets;
+        let question = Route53Question { method: HttpMethod::Get, path: &path, query: &query, content: "", max };
+        let content = self.client.ask(&question)?;
+        Ok((document::read_sets(&content).map_err(Route53Fault::unusable)?, content.len() as u64))
+    }
+
+    /// Reads all sets at a name.
+    ///
+    /// Errors: there is no answer.
+    pub fn sets_at(&self, hosted: &HostedZone, name: &Name) -> Result<Vec<ListedSet>, Route53Fault> {
+        let mut from = SetPlace { name: name_text(name.as_name()), rtype: None, identifier: None };
+        let mut sets = Vec::new();
+        loop {
+            // A name has a few sets; what comes behind them is of other names.
+            let (page, _) = self.page(hosted, Some(&from), 10)?;
+            let count = page.sets.len();
+            let is_own = |set: &ListedSet| set.owner().as_ref() == Ok(name);
+            let own: Vec<ListedSet> = page.sets.into_iter().filter(is_own).collect();
+            let is_over = own.len() < count;
+            sets.extend(own);
+            match page.next {
+                Some(next) if !is_over => from = next,
+                _ => return Ok(sets),
+            }
+        }
+    }
+
+    /// The values of the marker, as they are listed.
+    fn marker(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<Vec<String>, Route53Fault> {
+        let Some(key) = marker_key(zone) else { return Ok(Vec::new()) };
+        let from =
+            SetPlace { name: name_text(key.owner.as_name()), rtype: Some(Rtype::TXT.to_string()), identifier: None };
+        let (page, _) = self.page(hosted, Some(&from), 1)?;
+        Ok(marker_in(&page.sets, zone).unwrap_or_default())
+    }
+
+    /// Reads a zone whole. Its pages are no snapshot: another run of zonewright that wrote between two of them is seen by the
+    /// marker, and the zone read again. What others wrote meanwhile is compared when it is written.
+    ///
+    /// Errors: it cannot be read.
+    pub fn read(&self, zone: &ZoneName) -> Result<Route53Zone, Problem> {
+        let hosted = self.hosted(zone)?;
+        let read = self.read_hosted(&hosted, zone).map_err(|fault| self.problem(zone, fault))?;
+        let Some((sets, octets)) = read else {
+            let message = "another run of zonewright wrote to the zone between its pages, each time that it was read";
+            return Err(Problem::new(self.place(zone), "api-failed", message).hint("try again"));
+        };
+        let mut by_name: BTreeMap<Name, Vec<ListedSet>> = BTreeMap::new();
+        for set in sets {
+            let owner = set.owner().map_err(|why| self.problem(zone, Route53Fault::unusable(why)))?;
+            by_name.entry(owner).or_default().push(set);
+        }
+        let unusable = |why: String| self.problem(zone, Route53Fault::unusable(why));
+        let (contents, opaque) = contents(zone, &by_name).map_err(unusable)?;
+        Ok(Route53Zone { sets: by_name, contents, opaque, octets })
+    }
+
+    /// Reads all sets, with how many octets they came in; none where another run wrote each time.
+    fn read_hosted(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<Option<(Vec<ListedSet>, u64)>, Route53Fault> {
+        for _ in 0..TRIES {
+            let (mut page, mut octets) = self.page(hosted, None, PAGE)?;
+            let mut before = None;
+            // One page is one moment; with more of them, the marker has to stand still from the first to the last.
+            if page.next.is_some() {
+                before = marker_in(&page.sets, zone);
+                if before.is_none() {
+                    before = Some(self.marker(hosted, zone)?);
+                    (page, octets) = self.page(hosted, None, PAGE)?;
+                }
+            }
+            let mut sets = page.sets;
+            while let Some(from) = page.next {
+                let size;
+                (page, size) = self.page(hosted, Some(&from), PAGE)?;
+                octets += size;
+                sets.append(&mut page.sets);
+                self.check_size(&sets, octets)?;
+            }
+            match before {
+                Some(before) if self.marker(hosted, zone)? != before => {}
+                _ => return Ok(Some((sets, octets))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Checks that no more was read than may be.
+    fn check_size(&self, sets: &[ListedSet], octets: u64) -> Result<(), Route53Fault> {
+        let limits = self.settings.limits;
+        let records: usize = sets.iter().map(|set| set.values.len().max(1)).sum();
+        if records as u64 <= limits.records && octets <= limits.octets {
+            return Ok(());
+        }
+        let message = format!("the zone has more than {} records or {} bytes", limits.records, limits.octets);
+        let hint = "if the zone is that large, raise `max_records` or `max_size` of the target".to_owned();
+        Err(Route53Fault { code: "read-limit", hint, ..Route53Fault::unusable(message) })
+    }
+}
+
+/// The values of the marker among sets; none where it is not there.
+fn marker_in(sets: &[ListedSet], zone: &ZoneName) -> Option<Vec<String>> {
+    let name = marker_key(zone)?.owner.as_name().to_name();
+    let is_marker = |set: &&ListedSet| set.owner().as_ref() == Ok(&name) && set.rtype == Rtype::TXT.to_string();
+    sets.iter().find(is_marker).map(|set| set.values.clone())
+}
+
+/// What sets are, as the contents of a zone and what no RRset says.
+///
+/// Errors: in words.
+fn contents(
+    zone: &ZoneName,
+    by_name: &BTreeMap<Name, Vec<ListedSet>>,
+) -> Result<(ZoneContents, Vec<OpaqueRecords>), String> {
+    let mut builder = ZoneBuilder::new(zone.clone());
+    let mut opaque = Vec::new();
+    for (owner, sets) in by_name {
+        for set in sets {
+            match set.rrset() {
+                Ok((rtype, rrset)) => {
+                    for rdata in rrset.rdata() {
+                        let pushed = builder.push(owner.as_name(), rtype, rrset.ttl(), rdata.as_octets());
+                        pushed.map_err(|error| format!("its {rtype} set at `{owner}` cannot be kept: {error}"))?;
+                    }
+                }
+                Err(what) => opaque.push(OpaqueRecords { owner: owner.clone(), what }),
+            }
+        }
+    }
+    opaque.sort_unstable();
+    opaque.dedup();
+    let contents = builder.finish().map_err(|error| format!("its zone cannot be used: {error}"))?;
+    Ok((contents, opaque))
+}
+
+impl ReadTarget for Route53Reader {
+    fn place(&self, zone: &ZoneName) -> String {
+        place_of(&self.place, zone)
+    }
+
+    fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
+        let Route53Zone { contents, opaque, .. } = self.read(zone)?;
+        Ok(ZoneRead { contents, opaque, is_flat: false, inputs: Vec::new(), findings: None })
+    }
+
+    fn lacks_zone(&self, zone: &ZoneName) -> bool {
+        matches!(self.zones.find(&self.client, &self.settings.zones, zone), Ok(None))
+    }
+
+    fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
+        let zones = self.zones.all(&self.client, &self.settings.zones);
+        let zones = zones.map_err(|fault| fault.at(self.place.clone()))?;
+        let holder = |name: &Name| {
+            let mut above = name.as_name().ancestors().map(|above| above.to_name());
+            above.find(|above| zones.iter().any(|zone| zone.name == *above)).map(ZoneName::new)
+        };
+        Ok(names.iter().map(holder).collect())
+    }
+}

@@ -1,0 +1,102 @@
+//! Route 53 as a strict double answers it, in process: for tests here and for the simulation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::client::Route53Client;
+use super::settings::{Route53Settings, ZoneChoice};
+use super::target::Route53Reader;
+use super::writer::Route53Writer;
+use super::zones::ZoneList;
+use crate::doubles::{CloudDouble, DoubleRequest};
+use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpFailureKind, HttpQuestion};
+use crate::inventory::value::Time;
+use crate::provider::aws::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings};
+use crate::provider::limits::ReadLimits;
+use crate::provider::pace::AccountPace;
+use crate::provider::pace::testing::StillClock;
+
+/// The keys that the double knows.
+pub const KEYS: (&str, &str) = ("AKIDEXAMPLE", "secret/of+example");
+
+/// When the clock of tests begins: 2026-11-30, in seconds since the epoch.
+pub const BEGIN: i64 = 1_796_000_400;
+
+/// The seconds since the epoch on a clock that stands still while nothing waits.
+pub fn seconds(clock: &StillClock) -> i64 {
+    BEGIN + i64::try_from(clock.0.lock().expect("no test panics with it").as_secs()).expect("a few hours")
+}
+
+/// Asks a double.
+pub struct DoubleAsker<D>(pub Arc<D>);
+
+/// A question as the double gets it.
+pub fn request(question: &HttpQuestion<'_>) -> DoubleRequest {
+    let (_, rest) = question.url.split_once("://").expect("a URL");
+    let (host, target) = rest.split_at(rest.find('/').expect("a path"));
+    let own = question.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let of_content = question.content.map(|content| ("content-type".to_owned(), content.media_type.to_owned()));
+    DoubleRequest {
+        method: question.method.as_str().to_owned(),
+        target: target.to_owned(),
+        headers: [("host".to_owned(), host.to_owned())].into_iter().chain(own).chain(of_content).collect(),
+        body: question.content.map(|content| content.text.as_bytes().to_vec()).unwrap_or_default(),
+    }
+}
+
+impl<D: CloudDouble> HttpAsker for DoubleAsker<D> {
+    fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+        let broken = || HttpFailure { kind: HttpFailureKind::Unreachable, message: "the connection broke".to_owned() };
+        let answer = self.0.answer(&request(question)).ok_or_else(broken)?;
+        if answer.is_cut() {
+            return Err(broken());
+        }
+        let headers = answer.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+        Ok(HttpAnswer { host: "double".to_owned(), status: answer.status, content: answer.body, headers })
+    }
+}
+
+/// Who asks, with these keys.
+fn login((id, secret): (&'static str, &'static str)) -> AwsLogin {
+    let variables = Box::new(move |name: &str| match name {
+        "AWS_ACCESS_KEY_ID" => Some(id.to_owned()),
+        "AWS_SECRET_ACCESS_KEY" => Some(secret.to_owned()),
+        _ => None,
+    });
+    let surroundings = AwsSurroundings { variables, ..AwsSurroundings::of_process(std::path::Path::new(".")) };
+    AwsLogin::new(login_settings(), surroundings)
+}
+
+/// The settings of a log-in that say nothing.
+fn login_settings() -> AwsSettings {
+    AwsSettings { identity: AwsIdentity::FirstSet { then_metadata: false }, role: None, region: None }
+}
+
+/// What reads an account, at so many requests a second by a clock.
+pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -> Route53Reader {
+    let own = clock.clone();
+    let client = Route53Client {
+        endpoint: "http://double".to_owned(),
+        http,
+        login: login(KEYS),
+        pace: Arc::new(AccountPace::new(Box::new(clock.clone()))),
+        interval: Duration::from_millis(200),
+        clock: Box::new(move || Time::from_nanos(seconds(&own) * 1_000_000_000)),
+    };
+    let settings = Route53Settings {
+        login: login_settings(),
+        endpoint: "http://double".to_owned(),
+        zones,
+        requests: 5,
+        batch_records: None,
+        timeout: Duration::from_secs(30),
+        publication: Duration::from_secs(60),
+        limits: ReadLimits::default(),
+    };
+    Route53Reader { client, settings, place: "Route 53".to_owned(), zones: ZoneList::default() }
+}
+
+/// What writes to an account.
+pub fn writer(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -> Route53Writer {
+    Route53Writer::new(reader(http, clock, zones))
+}

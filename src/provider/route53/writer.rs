@@ -1,0 +1,304 @@
+//! Zones in Route 53, written: each update is one batch of changes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::change::{LIMITS, SeenSets, size};
+use super::client::{FaultKind, Route53Fault, Route53Question};
+use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
+use super::target::{PAGE, Route53Reader};
+use crate::diag::Problem;
+use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
+use crate::http::HttpMethod;
+use crate::parallel::HELD;
+use crate::target::answers::{self, WholeZone};
+use crate::target::{
+    Answer, EditSize, Question, ReadTarget as _, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply,
+    UpdateTicket, UpdateZone, WriteTarget, ZoneApex, marker_key,
+};
+
+/// How many octets an answer to a change may have: a message for each of a thousand records.
+const MAX_ANSWER: u64 = 4 << 20;
+
+/// How long is waited between two questions whether all name servers have a change.
+const POLL: Duration = Duration::from_secs(2);
+
+/// Writes zones.
+pub struct Route53Writer {
+    /// Reads them.
+    reader: Route53Reader,
+    /// The sets that were seen or written.
+    seen: Mutex<HashMap<ZoneName, SeenSets>>,
+    /// The last change of each zone, by its id.
+    changes: Mutex<BTreeMap<ZoneName, String>>,
+}
+
+/// Sets of some names of a zone, which answer questions about these names.
+struct NamedSets<'z> {
+    /// The zone.
+    zone: &'z ZoneName,
+    /// The sets, by their names.
+    sets: BTreeMap<Name, Vec<ListedSet>>,
+}
+
+impl WholeZone for NamedSets<'_> {
+    fn apex(&self) -> &ZoneName {
+        self.zone
+    }
+
+    fn rrset(&self, name: NameRef<'_>, rtype: Rtype) -> Option<Rrset> {
+        let mut rrsets = self.sets.get(&name.to_name())?.iter().filter_map(|set| set.rrset().ok());
+        rrsets.find(|(own, _)| *own == rtype).map(|(_, rrset)| rrset)
+    }
+}
+
+impl Route53Writer {
+    /// A writer of which nothing was seen.
+    pub fn new(reader: Route53Reader) -> Route53Writer {
+        Route53Writer { reader, seen: Mutex::default(), changes: Mutex::default() }
+    }
+
+    /// Does something with what was seen of a zone.
+    fn with_seen<R>(&self, zone: &ZoneName, work: impl FnOnce(&mut SeenSets) -> R) -> R {
+        work(self.seen.lock().expect(HELD).entry(zone.clone()).or_default())
+    }
+
+    /// Reads the sets of names one by one, and keeps them as they were seen.
+    ///
+    /// Errors: there is no answer.
+    fn see(
+        &self,
+        hosted: &HostedZone,
+        zone: &ZoneName,
+        names: &BTreeSet<Name>,
+    ) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+        let mut read = BTreeMap::new();
+        for name in names {
+            let sets = self.reader.sets_at(hosted, name)?;
+            self.with_seen(zone, |seen| seen.take(name.clone(), sets.clone()));
+            read.insert(name.clone(), sets);
+        }
+        Ok(read)
+    }
+
+    /// Makes the batch of an update, by what was seen or, where `anew` says so, by what is seen now.
+    fn plan(&self, hosted: &HostedZone, update: &Update<'_>, anew: bool) -> Result<ActionsOr, Route53Fault> {
+        let names: BTreeSet<Name> = update.edits.iter().map(|edit| edit.key.owner.as_name().to_name()).collect();
+        let missing: BTreeSet<Name> =
+            self.with_seen(update.zone, |seen| names.iter().filter(|name| anew || seen.lacks(name)).cloned().collect());
+        self.see(hosted, update.zone, &missing)?;
+        Ok(self.with_seen(update.zone, |seen| seen.actions(update)))
+    }
+
+    /// Sends an update; `blamed` gets the RRsets that the service names as the reason why it was not done.
+    fn deliver(&self, update: &Update<'_>, blamed: &mut Vec<RrsetBlame>) -> UpdateReply {
+        let hosted = match self.writable(update.zone) {
+            Ok(hosted) => hosted,
+            Err(problem) => return UpdateReply::Refused(problem),
+        };
+        let problem = |fault: Route53Fault| self.reader.problem(update.zone, fault);
+        let actions = match self.plan(&hosted, update, false) {
+            Ok(Ok(actions)) => Ok(actions),
+            // What was seen may be old.
+            Ok(Err(_)) => match self.plan(&hosted, update, true) {
+                Ok(actions) => actions,
+                Err(fault) => return UpdateReply::Failed(problem(fault)),
+            },
+            // Nothing was sent that writes.
+            Err(fault) => return UpdateReply::Failed(problem(fault)),
+        };
+        let actions = match actions {
+            Ok(actions) => actions,
+            Err(words) => return UpdateReply::Prerequisite(words),
+        };
+        match self.send(&hosted, &actions) {
+            Ok(change) => {
+                self.with_seen(update.zone, |seen| seen.note(update));
+                self.changes.lock().expect(HELD).insert(update.zone.clone(), change.id);
+                UpdateReply::Done
+            }
+            Err(fault) => {
+                self.with_seen(update.zone, |seen| seen.forget(update));
+                *blamed = blame(update, &fault.said);
+                match fault.kind {
+                    FaultKind::Stale => UpdateReply::Prerequisite(fault.said.join("; ")),
+                    FaultKind::Refused => UpdateReply::Refused(problem(fault)),
+                    FaultKind::Busy | FaultKind::Ended => UpdateReply::Failed(problem(fault)),
+                    FaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
+                }
+            }
+        }
+    }
+
+    /// The hosted zone of a name, which others do not manage.
+    fn writable(&self, zone: &ZoneName) -> Result<HostedZone, Problem> {
+        let hosted = self.reader.hosted(zone)?;
+        let Some(service) = &hosted.linked_service else { return Ok(hosted) };
+        let message = format!("the hosted zone is managed by another service: {service}");
+        Err(Problem::new(self.place(zone), "update-rejected", message).hint("change its records there"))
+    }
+
+    /// Sends a batch of changes.
+    fn send(&self, hosted: &HostedZone, actions: &[SetAction]) -> Result<TakenChange, Route53Fault> {
+        let path = format!("/hostedzone/{}/rrset/", hosted.id);
+        self.change(HttpMethod::Post, &path, &document::batch(actions))
+    }
+
+    /// Asks for a change, or about one.
+    fn change(&self, method: HttpMethod, path: &str, content: &str) -> Result<TakenChange, Route53Fault> {
+        let question = Route53Question { method, path, query: &[], content, max: MAX_ANSWER };
+        document::read_change(&self.reader.client.ask(&question)?).map_err(Route53Fault::unusable)
+    }
+
+    /// Waits until all name servers of the service have a change.
+    fn wait_for(&self, zone: &ZoneName, id: &str) -> Result<(), Problem> {
+        let pace = &self.reader.client.pace;
+        let end = pace.now() + self.reader.settings.publication;
+        loop {
+            let change = self.change(HttpMethod::Get, &format!("/change/{id}"), "");
+            let change = change.map_err(|fault| self.reader.problem(zone, fault))?;
+            if change.is_in_sync {
+                return Ok(());
+            }
+            if pace.now() >= end {
+                let seconds = self.reader.settings.publication.as_secs();
+                let message = format!("not all name servers have the change `{id}` after {seconds} s");
+                let hint = "the service has it: look at it again later, or raise `publication_timeout`";
+                return Err(Problem::new(self.place(zone), "outcome-unknown", message).hint(hint));
+            }
+            pace.wait(POLL);
+        }
+    }
+}
+
+/// The RRsets of an update that messages name; none where a message names another one, or none.
+fn blame(update: &Update<'_>, messages: &[String]) -> Vec<RrsetBlame> {
+    let named = |message: &String| {
+        let (name, rtype) = document::subject_of(message)?;
+        let is_it = |edit: &&RrsetEdit<'_>| edit.key.owner.as_name() == name.as_name() && edit.key.rtype == rtype;
+        let edit = update.edits.iter().find(is_it)?;
+        Some(RrsetBlame { key: edit.key.clone(), words: message.clone() })
+    };
+    let mut blamed: Vec<RrsetBlame> = messages.iter().map(named).collect::<Option<_>>().unwrap_or_default();
+    // An RRset that another editor changed can be neither deleted nor created.
+    blamed.dedup_by(|one, other| one.key == other.key);
+    blamed
+}
+
+/// Writes one zone: each update is over as soon as it is sent.
+struct Route53Session<'w> {
+    /// The writer.
+    writer: &'w Route53Writer,
+    /// The replies that were not asked for yet.
+    replies: HashMap<UpdateTicket, UpdateReply>,
+    /// What the service named of updates that were not done.
+    blamed: HashMap<UpdateTicket, Vec<RrsetBlame>>,
+    /// The latest ticket.
+    latest: u64,
+}
+
+impl UpdateZone for Route53Session<'_> {
+    fn window(&mut self) -> usize {
+        1
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
+        self.latest += 1;
+        let (ticket, mut blamed) = (UpdateTicket(self.latest), Vec::new());
+        self.replies.insert(ticket, self.writer.deliver(update, &mut blamed));
+        self.blamed.insert(ticket, blamed);
+        Ok(ticket)
+    }
+
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
+        self.replies.remove(&ticket).expect("each ticket is asked for once")
+    }
+
+    fn blamed(&mut self, ticket: UpdateTicket) -> Vec<RrsetBlame> {
+        self.blamed.remove(&ticket).unwrap_or_default()
+    }
+}
+
+/// The actions of an update, or why there are none.
+type ActionsOr = Result<Vec<SetAction>, String>;
+
+impl WriteTarget for Route53Writer {
+    fn place(&self, zone: &ZoneName) -> String {
+        self.reader.place(zone)
+    }
+
+    fn limits(&self) -> UpdateLimits {
+        let most = self.reader.settings.batch_records.unwrap_or(LIMITS.parts);
+        UpdateLimits { parts: most.min(LIMITS.parts), ..LIMITS }
+    }
+
+    fn size(&self, _: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
+        size(edit)
+    }
+
+    fn observe(&self, zone: &ZoneName, questions: &[Question], rrsets: Option<u64>) -> Result<Vec<Answer>, Problem> {
+        let names: BTreeSet<Name> = questions.iter().map(|question| question.name.clone()).collect();
+        let apex = zone.as_name();
+        // A delegation above a name answers for it.
+        let above = names.iter().flat_map(|name| {
+            name.as_name().ancestors().skip(1).take_while(|above| *above != apex).map(NameRef::to_name)
+        });
+        let all: BTreeSet<Name> = names.iter().cloned().chain(above).collect();
+        // The pages, and what says whether another run wrote between them.
+        let pages = rrsets.map(|rrsets| rrsets.div_ceil(PAGE as u64) + 3);
+        let sets = if pages.is_some_and(|pages| pages < all.len() as u64) {
+            let mut read = self.reader.read(zone)?.sets;
+            self.with_seen(zone, |seen| {
+                names.iter().for_each(|name| seen.take(name.clone(), read.get(name).cloned().unwrap_or_default()));
+            });
+            read.retain(|name, _| all.contains(name));
+            read
+        } else {
+            let hosted = self.reader.hosted(zone)?;
+            self.see(&hosted, zone, &all).map_err(|fault| self.reader.problem(zone, fault))?
+        };
+        let contents = NamedSets { zone, sets };
+        Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
+    }
+
+    fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
+        Box::new(Route53Session { writer: self, replies: HashMap::new(), blamed: HashMap::new(), latest: 0 })
+    }
+
+    /// The service gives the zone name servers of its own, and a SOA.
+    fn create_zone(&self, zone: &ZoneName, _: &ZoneApex) -> Result<(), Problem> {
+        if self.reader.settings.zones.is_private == Some(true) {
+            let message = "a private hosted zone is made for a network, which zonewright does not know";
+            let hint = "make it by the tools of AWS; then leave out `create`";
+            return Err(Problem::new(self.place(zone), "zone-not-made", message).hint(hint));
+        }
+        let now = (self.reader.client.clock)();
+        let content = document::new_zone(zone.as_name(), &format!("zonewright {now}"));
+        let made = self.change(HttpMethod::Post, "/hostedzone", &content);
+        self.reader.zones.forget();
+        made.map(drop).map_err(|fault| self.reader.problem(zone, Route53Fault { code: "zone-not-made", ..fault }))
+    }
+
+    /// The marker goes first: the service deletes no zone that has more than its own records.
+    fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
+        let hosted = self.writable(zone)?;
+        let problem = |fault| self.reader.problem(zone, Route53Fault { code: "zone-not-deleted", ..fault });
+        if let Some(key) = marker_key(zone) {
+            let sets = self.reader.sets_at(&hosted, &key.owner.as_name().to_name()).map_err(problem)?;
+            let actions: Vec<SetAction> = sets.into_iter().map(SetAction::Delete).collect();
+            if !actions.is_empty() {
+                self.send(&hosted, &actions).map_err(problem)?;
+            }
+        }
+        let deleted = self.change(HttpMethod::Delete, &format!("/hostedzone/{}", hosted.id), "");
+        self.reader.zones.forget();
+        deleted.map(drop).map_err(problem)
+    }
+
+    /// Waits until all name servers of the service have what was written.
+    fn finish(&self) -> Result<(), Problem> {
+        let changes = std::mem::take(&mut *self.changes.lock().expect(HELD));
+        changes.iter().try_for_each(|(zone, id)| self.wait_for(zone, id))
+    }
+}

@@ -1,0 +1,132 @@
+//! Which hosted zone of an account a zone is.
+
+use std::sync::Mutex;
+
+use super::client::{FaultKind, Route53Client, Route53Fault, Route53Question};
+use super::document::{self, HostedZone, ZonePage};
+use super::settings::ZoneChoice;
+use crate::dns::ZoneName;
+use crate::http::HttpMethod;
+use crate::parallel::HELD;
+
+/// How many octets a page of zones may have: a hundred zones.
+const MAX_PAGE: u64 = 1 << 20;
+
+/// How many zones one question for tags may be about (the model of the API).
+const TAGGED_AT_ONCE: usize = 10;
+
+/// The hosted zones of an account that are meant, as they were listed once.
+#[derive(Default)]
+pub struct ZoneList {
+    /// The zones, where they were listed.
+    listed: Mutex<Option<Vec<HostedZone>>>,
+}
+
+impl ZoneList {
+    /// All zones that are meant.
+    ///
+    /// Errors: they cannot be listed.
+    pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, Route53Fault> {
+        let mut listed = self.listed.lock().expect(HELD);
+        if let Some(zones) = &*listed {
+            return Ok(zones.clone());
+        }
+        let mut zones = list(client)?;
+        zones.retain(|zone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private));
+        if !choice.tags.is_empty() {
+            zones = with_tags(client, choice, zones)?;
+        }
+        *listed = Some(zones.clone());
+        Ok(zones)
+    }
+
+    /// Forgets what was listed: a zone was made or deleted.
+    pub fn forget(&self) {
+        *self.listed.lock().expect(HELD) = None;
+    }
+
+    /// The hosted zone of a name; none where the account has none that is meant.
+    ///
+    /// Errors: the zones cannot be listed; several have the name.
+    pub fn find(
+        &self,
+        client: &Route53Client,
+        choice: &ZoneChoice,
+        zone: &ZoneName,
+    ) -> Result<Option<HostedZone>, Route53Fault> {
+        let name = zone.as_name().to_name();
+        let mut found = self.all(client, choice)?;
+        found.retain(|listed| listed.name == name);
+        if let Some(id) = choice.ids.get(&name) {
+            let hosted = found.into_iter().find(|listed| listed.id == *id);
+            return hosted.map(Some).ok_or_else(|| {
+                unclear(
+                    format!("the account has no hosted zone of this name with the id `{id}`"),
+                    "compare `zone_ids` with the list of hosted zones, and `zone_type` and `zone_tags` with the zone",
+                )
+            });
+        }
+        if found.len() > 1 {
+            let kind = |zone: &HostedZone| if zone.is_private { "private" } else { "public" };
+            let zones: Vec<String> = found.iter().map(|zone| format!("{} ({})", zone.id, kind(zone))).collect();
+            let message = format!("{} hosted zones have this name: {}", found.len(), zones.join(", "));
+            return Err(unclear(
+                message,
+                "say which one: `zone_type`, `zone_tags`, or `zone_ids = { \"NAME\" = \"ID\" }`",
+            ));
+        }
+        Ok(found.pop())
+    }
+}
+
+/// The fault of a zone of which it is not clear what it is.
+fn unclear(message: String, hint: &str) -> Route53Fault {
+    let hint = hint.to_owned();
+    Route53Fault { kind: FaultKind::Refused, code: "zone-not-served", message, hint, said: Vec::new() }
+}
+
+/// Lists all hosted zones of the account.
+fn list(client: &Route53Client) -> Result<Vec<HostedZone>, Route53Fault> {
+    let (mut zones, mut marker) = (Vec::new(), None::<String>);
+    loop {
+        let begin = marker.as_deref().map(|marker| ("marker", marker));
+        let query: Vec<(&str, &str)> = begin.into_iter().chain([("maxitems", "100")]).collect();
+        let question =
+            Route53Question { method: HttpMethod::Get, path: "/hostedzone", query: &query, content: "", max: MAX_PAGE };
+        let ZonePage { zones: more, next } =
+            document::read_zones(&client.ask(&question)?).map_err(Route53Fault::unusable)?;
+        zones.extend(more);
+        match next {
+            Some(next) => marker = Some(next),
+            None => return Ok(zones),
+        }
+    }
+}
+
+/// Those zones that have all tags of a choice.
+fn with_tags(
+    client: &Route53Client,
+    choice: &ZoneChoice,
+    zones: Vec<HostedZone>,
+) -> Result<Vec<HostedZone>, Route53Fault> {
+    let mut kept = Vec::new();
+    for chunk in zones.chunks(TAGGED_AT_ONCE) {
+        let ids: Vec<&str> = chunk.iter().map(|zone| zone.id.as_str()).collect();
+        let question = Route53Question {
+            method: HttpMethod::Post,
+            path: "/tags/hostedzone",
+            query: &[],
+            content: &document::tags_of(&ids),
+            max: MAX_PAGE,
+        };
+        let tags = document::read_tags(&client.ask(&question)?).map_err(Route53Fault::unusable)?;
+        let has_all = |zone: &&HostedZone| {
+            let own = tags.iter().find(|(id, _)| *id == zone.id).map(|(_, tags)| tags.as_slice()).unwrap_or_default();
+            choice.tags.iter().all(|(key, value)| {
+                own.iter().any(|(own, said)| own == key && value.as_ref().is_none_or(|value| value == said))
+            })
+        };
+        kept.extend(chunk.iter().filter(has_all).cloned());
+    }
+    Ok(kept)
+}
