@@ -64,6 +64,9 @@ providers! {
     sample,
 }
 
+#[cfg(test)]
+pub use route53::testing as route53_double;
+
 use self::cache::Cache;
 use self::examine::{Capabilities, TargetExamined};
 pub use zonefile::text::parse_text;

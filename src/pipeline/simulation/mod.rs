@@ -11,6 +11,8 @@ mod approvals;
 
 mod check;
 
+mod clouds;
+
 mod fleet;
 
 mod pods;
@@ -35,7 +37,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use self::seeds::search;
-use self::stage::Weakness;
+use self::stage::{PrimaryKind, SeedPlay, Weakness};
 use self::story::{Violation, play};
 use crate::inventory::value::Time;
 use crate::pipeline::conduct::{ApplyConduct, NoLog};
@@ -73,40 +75,64 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// What a seed shows; with `has_history` also what happened.
-fn shown(seed: u64, weakness: Weakness, has_history: bool) -> Option<Violation> {
-    play(seed, weakness, has_history, &mut [Sqlite::in_memory(), Sqlite::in_memory()]).err()
+/// What a seed shows.
+fn shown(own: &SeedPlay) -> Option<Violation> {
+    play(own, &mut [Sqlite::in_memory(), Sqlite::in_memory()]).err()
 }
 
 /// The seeds that show a violation, sorted; the search ends once `most` of them were found.
-fn violations(seeds: Range<u64>, weakness: Weakness, most: usize) -> Vec<u64> {
+fn violations(seeds: Range<u64>, (kind, weakness): (PrimaryKind, Weakness), most: usize) -> Vec<u64> {
     let states = || [Sqlite::in_memory(), Sqlite::in_memory()];
-    let found = search(seeds, most, states, |states, seed| play(seed, weakness, false, states).err());
+    let found = search(seeds, most, states, |states, seed| {
+        play(&SeedPlay { seed, kind, weakness, has_history: false }, states).err()
+    });
     found.into_iter().map(|(seed, _)| seed).collect()
 }
 
-#[test]
-fn whatever_happens_nothing_is_lost_or_told_wrong() {
-    let (from, count) = (number("SIMULATION_FROM", 0), number("SIMULATION_SEEDS", 1_500));
+/// Plays so many seeds, of which none may show a violation.
+fn hold(kind: PrimaryKind, count: u64) {
+    let (from, count) = (number("SIMULATION_FROM", 0), number("SIMULATION_SEEDS", count));
     let begun = Instant::now();
-    let found = violations(from..from + count, Weakness::None, 20);
-    println!("{count} seeds, {:.0} a second", count as f64 / begun.elapsed().as_secs_f64());
+    let found = violations(from..from + count, (kind, Weakness::None), 20);
+    println!("{kind:?}: {count} seeds, {:.0} a second", count as f64 / begun.elapsed().as_secs_f64());
+    let play = |seed: u64, has_history| SeedPlay { seed, kind, weakness: Weakness::None, has_history };
     let faults: Vec<String> = found
         .iter()
-        .map(|seed| format!("seed {seed}: {}", shown(*seed, Weakness::None, false).unwrap().faults.join("; ")))
+        .map(|seed| format!("seed {seed}: {}", shown(&play(*seed, false)).unwrap().faults.join("; ")))
         .collect();
     if let Some(first) = found.first() {
-        let history = shown(*first, Weakness::None, true).unwrap().history;
+        let history = shown(&play(*first, true)).unwrap().history;
         panic!("{}\n\nseed {first}:\n{}", faults.join("\n"), history.join("\n"));
     }
 }
 
-#[test]
-fn what_protects_is_missed_where_it_is_switched_off() {
-    for weakness in [Weakness::Prerequisites, Weakness::Marker, Weakness::PreRead] {
-        let found = violations(0..3_000, weakness, 1);
+/// Looks for a violation with each of some protections switched off.
+fn miss(kind: PrimaryKind, weaknesses: &[Weakness]) {
+    for weakness in weaknesses.iter().copied() {
+        let found = violations(0..3_000, (kind, weakness), 1);
         let seed = *found.first().unwrap_or_else(|| panic!("{weakness:?} is not missed"));
-        let fault = &shown(seed, weakness, false).unwrap().faults[0];
+        let fault = &shown(&SeedPlay { seed, kind, weakness, has_history: false }).unwrap().faults[0];
         println!("{weakness:?} is missed after {} seeds: {fault}", seed + 1);
     }
+}
+
+#[test]
+fn whatever_happens_nothing_is_lost_or_told_wrong() {
+    hold(PrimaryKind::Memory, 1_500);
+}
+
+#[test]
+fn whatever_happens_at_route_53_nothing_is_lost_or_told_wrong() {
+    hold(PrimaryKind::Route53, 200);
+}
+
+#[test]
+fn what_protects_is_missed_where_it_is_switched_off() {
+    miss(PrimaryKind::Memory, &[Weakness::Prerequisites, Weakness::Marker, Weakness::PreRead]);
+}
+
+#[test]
+fn what_protects_at_route_53_is_missed_where_it_is_switched_off() {
+    // What only a look before the first message finds, a TTL that changed, the service compares.
+    miss(PrimaryKind::Route53, &[Weakness::Prerequisites, Weakness::Marker]);
 }

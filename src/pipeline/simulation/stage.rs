@@ -4,6 +4,7 @@
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use super::clouds::CloudAccount;
 use super::fleet::{Fleet, slot};
 use crate::dns::{Rrset, Rtype};
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
@@ -23,6 +24,28 @@ pub enum Weakness {
     Marker,
     /// The survey sees what the plan saw, whatever DNS holds.
     PreRead,
+}
+
+/// What zones are written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrimaryKind {
+    /// A primary in memory.
+    Memory,
+    /// The double of Route 53.
+    Route53,
+}
+
+/// What is played.
+#[derive(Debug, Clone, Copy)]
+pub struct SeedPlay {
+    /// The seed.
+    pub seed: u64,
+    /// What zones are written to.
+    pub kind: PrimaryKind,
+    /// What is switched off.
+    pub weakness: Weakness,
+    /// Whether what happens is kept.
+    pub has_history: bool,
 }
 
 /// The sudden end of a process.
@@ -137,9 +160,11 @@ enum Act {
 /// All that the editors of one seed share.
 pub struct Stage {
     /// The truth.
-    pub primary: MemoryPrimary,
+    pub primary: Arc<MemoryPrimary>,
     /// The names and RRsets that the runs are about.
     pub fleet: Fleet,
+    /// The service behind the primary, where there is one.
+    pub cloud: Option<CloudAccount>,
     /// What is switched off.
     pub weakness: Weakness,
     /// What the dice decided.
@@ -150,7 +175,8 @@ pub struct Stage {
 
 impl Stage {
     /// The stage of a seed.
-    pub fn new(seed: u64, weakness: Weakness, has_history: bool) -> Stage {
+    pub fn new(play: &SeedPlay) -> Stage {
+        let SeedPlay { seed, kind, weakness, has_history } = *play;
         let mut dice = Numbers(seed);
         let rates = Rates {
             crash: [0, 60, 25][dice.below(3)],
@@ -186,7 +212,9 @@ impl Stage {
             cast.sent.push(Sent { run, message: message.clone() });
             fault
         });
-        Stage { primary, fleet, weakness, cast, woken: Condvar::new() }
+        let primary = Arc::new(primary);
+        let cloud = (kind == PrimaryKind::Route53).then(|| CloudAccount::new(&primary, &fleet, weakness));
+        Stage { primary, cloud, fleet, weakness, cast, woken: Condvar::new() }
     }
 
     /// What the dice decided.

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::waves::NO_BUDGETS;
 use super::check::{Checks, Told};
-use super::stage::{Crash, Stage, Weakness};
+use super::stage::{Crash, SeedPlay, Stage, Weakness};
 use super::wires::{Book, RunWire};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
@@ -60,15 +60,18 @@ struct Run<'s> {
     sessions: usize,
 }
 
-/// Plays a seed; `has_history` keeps what happens.
-pub fn play(seed: u64, weakness: Weakness, has_history: bool, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
+/// Plays a seed.
+pub fn play(play: &SeedPlay, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
     states.iter_mut().for_each(Sqlite::clear);
-    let stage = Stage::new(seed, weakness, has_history);
+    let stage = Stage::new(play);
     let mut checks = Checks::default();
     match stage.below(3) {
         0 => alone(&stage, states, &mut checks),
         1 => side_by_side(&stage, states, &mut checks),
         _ => behind(&stage, states, &mut checks),
+    }
+    if let Some(cloud) = &stage.cloud {
+        cloud.compare(&stage, &mut checks);
     }
     if checks.faults.is_empty() { Ok(()) } else { Err(Violation { faults: checks.faults, history: stage.history() }) }
 }
@@ -218,7 +221,9 @@ impl Run<'_> {
         self.sessions += 1;
         let plan = sealed.plan();
         let conduct = super::conduct(plan.created, (1 + number + 2 * self.sessions) as u64, &interrupted);
-        let wire = RunWire { stage, run: number, changes: &plan.changes };
+        let of_cloud = stage.cloud.as_ref().map(|cloud| cloud.writer(number));
+        let target: &dyn WriteTarget = of_cloud.as_deref().unwrap_or(&*stage.primary);
+        let wire = RunWire { stage, run: number, changes: &plan.changes, target };
         let writer: &dyn WriteTarget = &wire;
         let is_fenced = stage.weakness != Weakness::Marker;
         let id = |zone: &ZoneName| ZoneId { pool: super::pool(), name: zone.clone() };

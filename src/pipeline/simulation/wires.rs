@@ -39,6 +39,8 @@ pub struct RunWire<'s> {
     pub run: usize,
     /// The changes of its plan.
     pub changes: &'s [Change],
+    /// What it writes to.
+    pub target: &'s dyn WriteTarget,
 }
 
 impl RunWire<'_> {
@@ -55,7 +57,7 @@ impl RunWire<'_> {
 
 impl WriteTarget for RunWire<'_> {
     fn place(&self, zone: &ZoneName) -> String {
-        WriteTarget::place(&self.stage.primary, zone)
+        self.target.place(zone)
     }
 
     fn limits(&self) -> UpdateLimits {
@@ -63,12 +65,12 @@ impl WriteTarget for RunWire<'_> {
     }
 
     fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
-        self.stage.primary.size(zone, edit)
+        self.target.size(zone, edit)
     }
 
     fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
         self.stage.point(self.run, "before it reads");
-        let answers = self.stage.primary.observe(zone, asked, None)?;
+        let answers = self.target.observe(zone, asked, None)?;
         // Only the survey asks for the SOA with RRsets behind it.
         let is_pre_read = asked.len() > 1 && asked[0].rtype == Rtype::SOA;
         if is_pre_read && self.stage.weakness == Weakness::PreRead {
@@ -78,7 +80,7 @@ impl WriteTarget for RunWire<'_> {
     }
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Line { wire: self, session: self.stage.primary.open(zone) })
+        Box::new(Line { wire: self, session: self.target.open(zone) })
     }
 
     fn finish(&self) -> Result<(), Problem> {

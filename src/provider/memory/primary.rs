@@ -53,6 +53,18 @@ pub enum UpdateFault {
 /// Says what happens to each update that arrives.
 type FaultScript = Box<dyn FnMut(&UpdateMessage) -> UpdateFault + Send>;
 
+/// What stands behind a primary in tests, such as the double of a service: it has the last word on each update that comes.
+#[cfg(test)]
+pub trait UpdateBackend: Send {
+    /// Does an update that came over the network.
+    ///
+    /// Errors: it refuses, as the answer says.
+    fn carry_out(&mut self, message: &UpdateMessage) -> Result<(), Rcode>;
+
+    /// Takes what another editor changed.
+    fn take_edit(&mut self, zone: &ZoneName, differences: &[RrsetDifference]);
+}
+
 /// Alters each update that comes.
 type UpdateAlteration = Box<dyn FnMut(&mut UpdateMessage) + Send>;
 
@@ -101,6 +113,9 @@ pub(super) struct MemoryWorld {
     pub connections: (usize, usize),
     /// The updates that it looked at, where they are kept.
     log: Option<Vec<LoggedUpdate>>,
+    /// What stands behind it.
+    #[cfg(test)]
+    backend: Option<Box<dyn UpdateBackend>>,
 }
 
 impl fmt::Debug for MemoryWorld {
@@ -182,6 +197,12 @@ impl MemoryPrimary {
         self.world().alteration = Some(Box::new(alteration));
     }
 
+    /// Puts something behind it that has the last word on updates.
+    #[cfg(test)]
+    pub fn put_behind(&self, backend: Box<dyn UpdateBackend>) {
+        self.world().backend = Some(backend);
+    }
+
     /// Lets all that is on the way arrive.
     pub fn arrive(&self) {
         let mut world = self.world();
@@ -236,10 +257,41 @@ impl MemoryWorld {
 
     /// Does an update as a server of these quirks does it.
     fn execute_with(&mut self, message: &UpdateMessage, is_delivered: bool, quirks: &PrimaryQuirks) -> Rcode {
+        #[cfg(test)]
+        if let Some(mut backend) = self.backend.take() {
+            let rcode = self.execute_behind(message, is_delivered, &mut *backend);
+            self.backend = Some(backend);
+            return rcode;
+        }
         let outcome = match self.zones.get_mut(&message.zone) {
             Some(zone) => rules::carry_out(zone, message, quirks),
             None => Err(Rcode::NOTAUTH),
         };
+        let rcode = outcome.as_ref().err().copied().unwrap_or(Rcode::NOERROR);
+        if let Some(log) = &mut self.log {
+            log.push(LoggedUpdate { message: message.clone(), is_delivered, outcome });
+        }
+        rcode
+    }
+
+    /// Lets what stands behind it do an update, and does the same here.
+    #[cfg(test)]
+    fn execute_behind(
+        &mut self,
+        message: &UpdateMessage,
+        is_delivered: bool,
+        backend: &mut dyn UpdateBackend,
+    ) -> Rcode {
+        let bare = UpdateMessage { prerequisites: Vec::new(), ..message.clone() };
+        let refused = if is_delivered { backend.carry_out(message).err() } else { None };
+        let zone = self.zones.get_mut(&message.zone).expect("the zones are the same behind it");
+        let outcome = match refused {
+            Some(rcode) => Err(rcode),
+            None => rules::carry_out(zone, &bare, &self.quirks),
+        };
+        if let (false, Ok(differences)) = (is_delivered, &outcome) {
+            backend.take_edit(&message.zone, differences);
+        }
         let rcode = outcome.as_ref().err().copied().unwrap_or(Rcode::NOERROR);
         if let Some(log) = &mut self.log {
             log.push(LoggedUpdate { message: message.clone(), is_delivered, outcome });

@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::client::Route53Client;
+use super::names;
 use super::settings::{Route53Settings, ZoneChoice};
 use super::target::Route53Reader;
 use super::writer::Route53Writer;
 use super::zones::ZoneList;
+use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::doubles::{CloudDouble, DoubleRequest};
 use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpFailureKind, HttpQuestion};
 use crate::inventory::value::Time;
-use crate::provider::aws::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings};
+use crate::provider::aws::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings, XmlElement};
 use crate::provider::limits::ReadLimits;
 use crate::provider::pace::AccountPace;
 use crate::provider::pace::testing::StillClock;
+use crate::target::WriteTarget;
 
 /// The keys that the double knows.
 pub const KEYS: (&str, &str) = ("AKIDEXAMPLE", "secret/of+example");
@@ -96,7 +99,32 @@ pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -
     Route53Reader { client, settings, place: "Route 53".to_owned(), zones: ZoneList::default() }
 }
 
-/// What writes to an account.
-pub fn writer(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -> Route53Writer {
-    Route53Writer::new(reader(http, clock, zones))
+/// What writes to an account, whose clock stands still.
+pub fn writer(http: Box<dyn HttpAsker>) -> Box<dyn WriteTarget> {
+    Box::new(Route53Writer::new(reader(http, &StillClock::default(), ZoneChoice::default())))
+}
+
+/// A name as the API has it.
+pub fn name_text(name: NameRef<'_>) -> String {
+    names::name_text(name)
+}
+
+/// The name that a text of the API is.
+pub fn parse_name(text: &str) -> Name {
+    names::parse_name(text).expect("a name")
+}
+
+/// A value as the API has it.
+pub fn value_text(rtype: Rtype, rdata: &Rdata) -> String {
+    names::value_text(rtype, rdata)
+}
+
+/// The data that a value of the API is.
+pub fn parse_value(rtype: Rtype, text: &str) -> Rdata {
+    names::parse_value(rtype, text).expect("a value")
+}
+
+/// A document of the API.
+pub fn parse(content: &[u8]) -> XmlElement {
+    XmlElement::parse(content).expect("a document")
 }
