@@ -84,6 +84,7 @@ const NO_CODES: &[&str] = &[
     "x-aws-ec2-metadata-token",
     "x-aws-ec2-metadata-token-ttl-seconds",
     "x-pdns-new-serial",
+    "in-sync",
 ];
 
 /// The codes that no case shows, each with the reason. All of them have tests next to the code, or in `tests/servers`.

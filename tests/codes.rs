@@ -94,6 +94,7 @@ const NO_CODES: &[&str] = &[
     "x-aws-ec2-metadata-token-ttl-seconds",
     "x-pdns-new-serial",
     "zone-file",
+    "in-sync",
 ];
 
 /// The share of an example's words that the source which is named must have: the rest are values.

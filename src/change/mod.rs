@@ -310,6 +310,8 @@ words! {
         CopiesDiffer = "copies-differ",
         /// A target compares nothing before it writes.
         CannotCompare = "cannot-compare",
+        /// A target may be written to only so fast, so that an apply takes a while.
+        SlowTarget = "slow-target",
         /// Names that pods of a set had stay until caches have forgotten what led to them.
         FormerNames = "former-names",
         /// The clock is behind what an earlier run noted, and subjects wait for a wave.
@@ -360,6 +362,7 @@ impl NoticeCode {
             | NoticeCode::CopyBlocked
             | NoticeCode::CopiesDiffer
             | NoticeCode::CannotCompare
+            | NoticeCode::SlowTarget
             | NoticeCode::FormerNames
             | NoticeCode::ClockBack
             | NoticeCode::MigratesOften

@@ -100,6 +100,7 @@ pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanatio
         | NoticeCode::CopyBlocked
         | NoticeCode::CopiesDiffer
         | NoticeCode::CannotCompare
+        | NoticeCode::SlowTarget
         | NoticeCode::FormerNames
         | NoticeCode::MigratesOften
         | NoticeCode::AddressShared

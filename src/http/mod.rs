@@ -167,7 +167,7 @@ pub struct HttpClient {
     place: String,
 }
 
-/// What answers questions: a client, or what stands in for it where there is no network.
+/// What answers questions: a client, or something in its place where there is no network.
 pub trait HttpAsker: Send + Sync {
     /// Asks, as [`HttpClient::ask`] does.
     ///

@@ -1,8 +1,9 @@
 //! The notices of a plan about sources, settings and zones.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use crate::change::{Notice, NoticeCode};
+use crate::change::{Change, Notice, NoticeCode};
 use crate::diag::Problem;
 use crate::dns::{ZoneName, reverse};
 use crate::inventory::Inventory;
@@ -130,6 +131,28 @@ pub(super) fn unknown_sources(inventory: &Inventory) -> Vec<Notice> {
         Some(Notice { code, name: name.to_owned(), subject: None, message: reason.clone() })
     };
     inventory.sources().filter_map(notice).collect()
+}
+
+/// From when on it is said how long an apply takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// The notices about targets that take so long for these changes that a person would wait for them.
+pub(super) fn slow_targets<'c>(config: &'c Config, changes: &'c [Change]) -> impl Iterator<Item = Notice> + 'c {
+    config.targets().filter_map(|target| {
+        let pace = provider::capabilities(target)?.pace?;
+        let is_own = |change: &&Change| {
+            change.pool == target.id.pool && (change.targets.is_empty() || change.targets.contains(&target.id.name))
+        };
+        let count = changes.iter().filter(is_own).count();
+        let time = pace.time_for(count);
+        let place = provider::place(target);
+        let message = format!(
+            "`{place}`: {count} changes take {} min at least; it takes {} requests a minute",
+            time.as_secs().div_ceil(60),
+            pace.requests
+        );
+        (time >= LONG).then_some(Notice { code: NoticeCode::SlowTarget, name: place, subject: None, message })
+    })
 }
 
 /// The notices about targets that compare nothing before they write.

@@ -9,7 +9,7 @@ use super::findings::Findings;
 use super::input_error::InputError;
 use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::left_behind::{self, OrphanMemory};
-use super::notices::found_notices;
+use super::notices::{found_notices, slow_targets};
 use super::review::{ReviewError, ReviewSubject};
 use super::zone_changes::{self, ZonePlan};
 use super::{TOOL, review, waves};
@@ -159,6 +159,7 @@ pub(super) fn made(
     notices.extend(decided.notices);
     let of_zones = zone_changes_of(request, &inventory.config, (&zones, state), &decided.changes)?;
     notices.extend(of_zones.notices);
+    notices.extend(slow_targets(&inventory.config, &decided.changes));
     let mut inputs = inventory.inputs.clone();
     inputs.extend(zones.inputs);
     let settings = inventory.settings_errors.keys().cloned().collect();

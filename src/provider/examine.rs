@@ -155,7 +155,7 @@ pub(super) fn look_by_api(
     for zone in zones {
         let read = read(zone);
         if let Err(fault) = &read
-            && matches!(fault.code.as_str(), "connect-failed" | "timeout" | "api-denied")
+            && matches!(fault.code.as_str(), "connect-failed" | "timeout" | "api-denied" | "no-credentials")
         {
             examined.fault = Some(Problem { place: examined.place.clone(), ..fault.clone() });
             break;

@@ -70,7 +70,7 @@ impl AccountPace {
         self.wait(begin.saturating_sub(now));
     }
 
-    /// Waits, because the service asks for it or to see what became of something.
+    /// Waits, because the service asks for it, or until something has happened.
     pub fn wait(&self, pause: Duration) {
         if pause > Duration::ZERO {
             self.clock.sleep(pause);
@@ -87,7 +87,7 @@ impl AccountPace {
 pub mod testing {
     use super::*;
 
-    /// A clock that stands still while nothing waits.
+    /// A clock that moves only while something waits.
     #[derive(Clone, Default)]
     pub struct StillClock(pub Arc<Mutex<Duration>>);
 

@@ -454,6 +454,12 @@ impl ExplainedCode for NoticeCode {
                  something else writes at the same time may be lost. `exclusive = true` in the target's settings says \
                  that nothing else writes there. An apply says `raced` where it sees that something did.",
             ),
+            NoticeCode::SlowTarget => words(
+                "slow target",
+                "a target takes only so many changes in a minute",
+                "The service of the target takes only so many requests in a minute, so that the apply of this plan takes \
+                 at least so long. Nothing is wrong. Other tools that use the same account make it slower.",
+            ),
             NoticeCode::CopyBlocked => words(
                 "copy blocked",
                 "what a target holds keeps changes away from it",

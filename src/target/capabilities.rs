@@ -1,5 +1,7 @@
 //! What targets of a type can do, as a value.
 
+use std::time::Duration;
+
 use super::bounds::RecordBounds;
 use super::write::UpdateLimits;
 use crate::document::words;
@@ -23,6 +25,25 @@ pub struct TargetCapabilities {
     pub bounds: RecordBounds,
     /// What proves that it serves what was written.
     pub proof: PublicationProof,
+    /// How fast it may be written to; none where its service bounds nothing.
+    pub pace: Option<WritePace>,
+}
+
+/// How fast a target may be written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WritePace {
+    /// How many requests it takes in a minute, for all its zones together.
+    pub requests: usize,
+    /// How many RRsets one request changes at most.
+    pub rrsets: usize,
+}
+
+impl WritePace {
+    /// How long it takes at least to change so many RRsets.
+    pub fn time_for(self, rrsets: usize) -> Duration {
+        let requests = rrsets.div_ceil(self.rrsets.max(1));
+        Duration::from_secs_f64(60.0 * requests as f64 / self.requests.max(1) as f64)
+    }
 }
 
 /// Whether a target can make and delete zones.
@@ -88,5 +109,19 @@ words! {
         InSync = "in-sync",
         /// The command that loads its files succeeds.
         Reload = "reload",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_says_how_long_changes_take() {
+        let pace = WritePace { requests: 60, rrsets: 1 };
+        assert_eq!(pace.time_for(1_200), Duration::from_secs(1_200));
+        let pace = WritePace { requests: 300, rrsets: 499 };
+        assert_eq!(pace.time_for(0), Duration::ZERO);
+        assert_eq!(pace.time_for(10_000).as_millis(), 4_200, "21 requests");
     }
 }

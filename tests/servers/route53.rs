@@ -45,7 +45,7 @@ impl Account {
     fn new(zones: usize) -> Account {
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
         let double = Arc::new(Route53Double::new(KEYS, move || i64::try_from(now()).expect("a time")));
-        // The pace of the account has tests of its own, by a clock that nobody waits for.
+        // The pace of the account has tests of its own, by a clock of their own.
         double.set_rules(|rules| {
             rules.requests_a_second = None;
             rules.settling = ChangeSettling::AtOnce;

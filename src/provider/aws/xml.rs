@@ -19,7 +19,7 @@ pub struct XmlElement {
 }
 
 impl XmlElement {
-    /// Reads a document; what is no element and no text is passed over.
+    /// Reads a document; what is no element and no text is ignored.
     ///
     /// Errors: in words.
     pub fn parse(octets: &[u8]) -> Result<XmlElement, String> {
@@ -93,7 +93,7 @@ fn push_text(open: &mut [XmlElement], text: &str) {
     }
 }
 
-/// A text as it stands in an element.
+/// A text as an element has it.
 pub fn escaped(text: &str) -> String {
     escape(text).into_owned()
 }

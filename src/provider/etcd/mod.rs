@@ -61,6 +61,7 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         fence: ZoneFence::Marker,
         bounds: bounds::BOUNDS,
         proof: PublicationProof::ReadBack,
+        pace: None,
     }
 }
 

@@ -53,7 +53,7 @@ pub enum UpdateFault {
 /// Says what happens to each update that arrives.
 type FaultScript = Box<dyn FnMut(&UpdateMessage) -> UpdateFault + Send>;
 
-/// What stands behind a primary in tests, such as the double of a service: it has the last word on each update that comes.
+/// What is behind a primary in tests, such as the double of a service: it has the last word on each update that comes.
 #[cfg(test)]
 pub trait UpdateBackend: Send {
     /// Does an update that came over the network.
@@ -113,7 +113,7 @@ pub(super) struct MemoryWorld {
     pub connections: (usize, usize),
     /// The updates that it looked at, where they are kept.
     log: Option<Vec<LoggedUpdate>>,
-    /// What stands behind it.
+    /// What is behind it.
     #[cfg(test)]
     backend: Option<Box<dyn UpdateBackend>>,
 }
@@ -274,7 +274,7 @@ impl MemoryWorld {
         rcode
     }
 
-    /// Lets what stands behind it do an update, and does the same here.
+    /// Lets what is behind it do an update, and does the same here.
     #[cfg(test)]
     fn execute_behind(
         &mut self,

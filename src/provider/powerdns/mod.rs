@@ -55,6 +55,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         fence,
         bounds: RecordBounds::of_types(POWERDNS_TYPES),
         proof: PublicationProof::ReadBack,
+        pace: None,
     }
 }
 

@@ -26,6 +26,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         fence: ZoneFence::Marker,
         bounds: RecordBounds::of_types(settings::types(settings)),
         proof: PublicationProof::ReadBack,
+        pace: None,
     }
 }
 

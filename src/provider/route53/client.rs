@@ -46,7 +46,7 @@ pub struct Route53Question<'q> {
 
 /// Why something was not done, or may not have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum Route53FaultKind {
     /// What a change of a batch says was there is not.
     Stale,
     /// The service will not do it.
@@ -63,7 +63,7 @@ pub enum FaultKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route53Fault {
     /// What that means for a change.
-    pub kind: FaultKind,
+    pub kind: Route53FaultKind,
     /// A code, as problems have it.
     pub code: &'static str,
     /// What happened.
@@ -83,7 +83,7 @@ impl Route53Fault {
     /// That an answer is not what it should be.
     pub fn unusable(why: String) -> Route53Fault {
         let hint = "`endpoint` must lead to Route 53, or be left out".to_owned();
-        Route53Fault { kind: FaultKind::Unknown, code: "api-failed", message: why, hint, said: Vec::new() }
+        Route53Fault { kind: Route53FaultKind::Unknown, code: "api-failed", message: why, hint, said: Vec::new() }
     }
 }
 
@@ -114,11 +114,11 @@ impl Route53Client {
                 Ok(content) => return Ok(content),
                 Err(fault) => fault,
             };
-            let is_ended = fault.kind == FaultKind::Ended && !was_renewed;
+            let is_ended = fault.kind == Route53FaultKind::Ended && !was_renewed;
             if is_ended {
                 was_renewed = true;
                 self.login.forget();
-            } else if fault.kind == FaultKind::Busy && tries < TRIES {
+            } else if fault.kind == Route53FaultKind::Busy && tries < TRIES {
                 self.pace.wait((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                 tries += 1;
             } else {
@@ -135,7 +135,7 @@ impl Route53Client {
         self.pace.take(self.interval);
         let now = (self.clock)();
         let credentials = self.login.credentials(now).map_err(|problem| Route53Fault {
-            kind: FaultKind::Refused,
+            kind: Route53FaultKind::Refused,
             code: "no-credentials",
             message: problem.message,
             hint: problem.hint.unwrap_or_default(),
@@ -172,7 +172,7 @@ fn unanswered(HttpFailure { kind, message }: HttpFailure) -> Route53Fault {
         HttpFailureKind::Late => ("timeout", "try again; if it is always so, raise `timeout`"),
         HttpFailureKind::TooLong => ("read-limit", "if the zone is that large, raise `max_size` of the target"),
     };
-    Route53Fault { kind: FaultKind::Unknown, code, message, hint: hint.to_owned(), said: Vec::new() }
+    Route53Fault { kind: Route53FaultKind::Unknown, code, message, hint: hint.to_owned(), said: Vec::new() }
 }
 
 /// What the service says of a change whose RRset is not what the change says.
@@ -193,35 +193,35 @@ fn refused(answer: &HttpAnswer, fault: &ServiceFault, now: Time) -> Route53Fault
     let is_stale = |message: &String| STALE.iter().any(|words| message.contains(words));
     match fault.code.as_str() {
         "InvalidChangeBatch" if !fault.messages.is_empty() && fault.messages.iter().all(is_stale) => {
-            made(FaultKind::Stale, "update-rejected", "plan again: the new plan starts from what is there now")
+            made(Route53FaultKind::Stale, "update-rejected", "plan again: the new plan starts from what is there now")
         }
         "InvalidChangeBatch" | "InvalidInput" => {
-            made(FaultKind::Refused, "update-rejected", "docs/targets.md says what Route 53 takes")
+            made(Route53FaultKind::Refused, "update-rejected", "docs/targets.md says what Route 53 takes")
         }
         "Throttling" | "ThrottlingException" | "PriorRequestNotComplete" => made(
-            FaultKind::Busy,
+            Route53FaultKind::Busy,
             "api-failed",
             "the service takes five requests a second of an account: find what else asks it, or lower `requests_per_second`",
         ),
         "ExpiredToken" | "ExpiredTokenException" => {
-            made(FaultKind::Ended, "api-denied", "renew the credentials at their source")
+            made(Route53FaultKind::Ended, "api-denied", "renew the credentials at their source")
         }
         "RequestExpired" | "SignatureDoesNotMatch" if clock_differs(answer, now).is_some() => {
             let ahead = clock_differs(answer, now).unwrap_or_default();
             let message = format!("Route 53 does not take the signature: the clocks differ by {ahead} s");
             let hint = "set the clock of this machine: signatures hold for five minutes".to_owned();
-            Route53Fault { message, hint, ..made(FaultKind::Refused, "api-denied", "") }
+            Route53Fault { message, hint, ..made(Route53FaultKind::Refused, "api-denied", "") }
         }
         "NoSuchHostedZone" => {
-            made(FaultKind::Refused, "zone-not-served", "compare `zone_ids` with the zones of the account")
+            made(Route53FaultKind::Refused, "zone-not-served", "compare `zone_ids` with the zones of the account")
         }
         _ if answer.status == 403 => made(
-            FaultKind::Refused,
+            Route53FaultKind::Refused,
             "api-denied",
             "compare the rights of the credentials with those in docs/targets.md; `zonewright doctor` names their source",
         ),
-        _ if answer.status >= 500 => made(FaultKind::Unknown, "api-failed", "try again"),
-        _ => made(FaultKind::Refused, "api-failed", "docs/targets.md says what Route 53 takes"),
+        _ if answer.status >= 500 => made(Route53FaultKind::Unknown, "api-failed", "try again"),
+        _ => made(Route53FaultKind::Refused, "api-failed", "docs/targets.md says what Route 53 takes"),
     }
 }
 
@@ -230,7 +230,7 @@ fn code_of(answer: &HttpAnswer, fault: &ServiceFault) -> String {
     if fault.code.is_empty() { format!("status {}", answer.status) } else { format!("`{}`", shown(&fault.code)) }
 }
 
-/// By how many seconds the clock of the service differs, where that is more than a signature bears.
+/// By how many seconds the clock of the service differs, where that is more than a signature tolerates.
 fn clock_differs(answer: &HttpAnswer, now: Time) -> Option<u64> {
     let date = jiff::fmt::rfc2822::parse(answer.headers.get("date")?).ok()?;
     let theirs = Time::from_timestamp(date.timestamp())?;

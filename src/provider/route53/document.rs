@@ -12,7 +12,7 @@ const NAMESPACE: &str = "https://route53.amazonaws.com/doc/2013-04-01/";
 /// A hosted zone in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedZone {
-    /// Its id, without what stands before it.
+    /// Its id, without what is in front of it.
     pub id: String,
     /// Its name.
     pub name: Name,
@@ -146,7 +146,7 @@ impl ListedSet {
 /// What a batch does with a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetAction {
-    /// Deletes it, if it stands there like this.
+    /// Deletes it, if it is there like this.
     Delete(ListedSet),
     /// Creates it, if nothing of its name and type is there.
     Create(ListedSet),
@@ -247,7 +247,7 @@ pub fn tags_of(ids: &[&str]) -> String {
     )
 }
 
-/// Reads what became of a change: the answer to a batch, to a new zone, or to a question for it.
+/// Reads the status of a change: the answer to a batch, to a new zone, or to a question for it.
 ///
 /// Errors: in words.
 pub fn read_change(octets: &[u8]) -> Result<TakenChange, String> {

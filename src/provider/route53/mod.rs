@@ -41,7 +41,8 @@ use crate::http::HttpClient;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::value::Time;
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome,
+    ZoneMaking,
 };
 
 use self::client::Route53Client;
@@ -56,7 +57,8 @@ pub const PROVIDER: Provider =
     Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
 
 /// A batch of changes compares whole sets.
-fn capabilities(_: &SettingsNode) -> TargetCapabilities {
+fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
+    let requests = settings::requests_per_second(settings).saturating_mul(60);
     TargetCapabilities {
         home: ZoneHome::Servers,
         making: ZoneMaking { creates: true, deletes: true },
@@ -66,6 +68,8 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         fence: ZoneFence::Marker,
         bounds: bounds::BOUNDS,
         proof: PublicationProof::InSync,
+        // Each RRset that changes takes two records of a batch.
+        pace: Some(WritePace { requests, rrsets: change::LIMITS.parts / 2 }),
     }
 }
 

@@ -173,6 +173,13 @@ pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
     settings.get("endpoint").and_then(host_name).into_iter().collect()
 }
 
+/// How many requests go in a second, by settings that may be wrong.
+pub fn requests_per_second(settings: &SettingsNode) -> usize {
+    let said = settings.get("requests_per_second").map(|node| &node.value);
+    let count = if let Some(SettingsValue::Integer(count)) = said { usize::try_from(*count).ok() } else { None };
+    count.unwrap_or(REQUESTS as usize)
+}
+
 /// The URL of the API.
 fn endpoint(settings: &SettingsNode) -> String {
     let said = settings.get("endpoint").and_then(SettingsNode::as_text).and_then(plain_url);

@@ -134,7 +134,7 @@ impl Route53Reader {
         for _ in 0..TRIES {
             let (mut page, mut octets) = self.page(hosted, None, PAGE)?;
             let mut before = None;
-            // One page is one moment; with more of them, the marker has to stand still from the first to the last.
+            // One page is one moment; with more of them, the marker must be the same before and behind them.
             if page.next.is_some() {
                 before = marker_in(&page.sets, zone);
                 if before.is_none() {
@@ -158,7 +158,7 @@ impl Route53Reader {
         Ok(None)
     }
 
-    /// Checks that no more was read than may be.
+    /// Checks that not too much was read.
     fn check_size(&self, sets: &[ListedSet], octets: u64) -> Result<(), Route53Fault> {
         let limits = self.settings.limits;
         let records: usize = sets.iter().map(|set| set.values.len().max(1)).sum();

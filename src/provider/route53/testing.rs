@@ -25,7 +25,7 @@ pub const KEYS: (&str, &str) = ("AKIDEXAMPLE", "secret/of+example");
 /// When the clock of tests begins: 2026-11-30, in seconds since the epoch.
 pub const BEGIN: i64 = 1_796_000_400;
 
-/// The seconds since the epoch on a clock that stands still while nothing waits.
+/// The seconds since the epoch on a clock that moves only while something waits.
 pub fn seconds(clock: &StillClock) -> i64 {
     BEGIN + i64::try_from(clock.0.lock().expect("no test panics with it").as_secs()).expect("a few hours")
 }
@@ -99,7 +99,7 @@ pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -
     Route53Reader { client, settings, place: "Route 53".to_owned(), zones: ZoneList::default() }
 }
 
-/// What writes to an account, whose clock stands still.
+/// What writes to an account, by a clock that moves only while something waits.
 pub fn writer(http: Box<dyn HttpAsker>) -> Box<dyn WriteTarget> {
     Box::new(Route53Writer::new(reader(http, &StillClock::default(), ZoneChoice::default())))
 }

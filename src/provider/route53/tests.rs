@@ -140,7 +140,7 @@ fn nothing_is_written_over_and_the_service_says_what_differs() {
     let names: Vec<String> = blamed.iter().map(|blame| blame.key.owner.to_string()).collect();
     assert_eq!(names, ["b.example.net.", "c.example.net."]);
     assert_eq!((account.held("a"), account.held("b")), (vec!["A 192.0.2.1".into()], vec!["A 192.0.2.9".into()]));
-    // What was seen is forgotten, so that the rest goes by what is there now.
+    // What was seen is forgotten, so that the rest uses what is there now.
     assert!(matches!(account.send(&writer, &edits[..1]).0, UpdateReply::Done));
     assert_eq!(account.held("a"), ["A 192.0.2.2"]);
     let (reply, _) = account.send(&writer, &edits[2..]);

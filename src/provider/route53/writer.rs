@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::change::{LIMITS, SeenSets, size};
-use super::client::{FaultKind, Route53Fault, Route53Question};
+use super::client::{Route53Fault, Route53FaultKind, Route53Question};
 use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
 use super::target::{PAGE, Route53Reader};
 use crate::diag::Problem;
@@ -122,10 +122,10 @@ impl Route53Writer {
                 self.with_seen(update.zone, |seen| seen.forget(update));
                 *blamed = blame(update, &fault.said);
                 match fault.kind {
-                    FaultKind::Stale => UpdateReply::Prerequisite(fault.said.join("; ")),
-                    FaultKind::Refused => UpdateReply::Refused(problem(fault)),
-                    FaultKind::Busy | FaultKind::Ended => UpdateReply::Failed(problem(fault)),
-                    FaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
+                    Route53FaultKind::Stale => UpdateReply::Prerequisite(fault.said.join("; ")),
+                    Route53FaultKind::Refused => UpdateReply::Refused(problem(fault)),
+                    Route53FaultKind::Busy | Route53FaultKind::Ended => UpdateReply::Failed(problem(fault)),
+                    Route53FaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
                 }
             }
         }
@@ -165,7 +165,7 @@ impl Route53Writer {
                 let seconds = self.reader.settings.publication.as_secs();
                 let message = format!("not all name servers have the change `{id}` after {seconds} s");
                 let hint = "the service has it: look at it again later, or raise `publication_timeout`";
-                return Err(Problem::new(self.place(zone), "outcome-unknown", message).hint(hint));
+                return Err(Problem::new(self.place(zone), "api-failed", message).hint(hint));
             }
             pace.wait(POLL);
         }

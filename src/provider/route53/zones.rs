@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::client::{FaultKind, Route53Client, Route53Fault, Route53Question};
+use super::client::{Route53Client, Route53Fault, Route53FaultKind, Route53Question};
 use super::document::{self, HostedZone, ZonePage};
 use super::settings::ZoneChoice;
 use crate::dns::ZoneName;
@@ -82,7 +82,7 @@ impl ZoneList {
 /// The fault of a zone of which it is not clear what it is.
 fn unclear(message: String, hint: &str) -> Route53Fault {
     let hint = hint.to_owned();
-    Route53Fault { kind: FaultKind::Refused, code: "zone-not-served", message, hint, said: Vec::new() }
+    Route53Fault { kind: Route53FaultKind::Refused, code: "zone-not-served", message, hint, said: Vec::new() }
 }
 
 /// Lists all hosted zones of the account.

@@ -31,6 +31,7 @@ pub const PROVIDER: Provider = Provider {
         bounds: RecordBounds::ALL,
         making: ZoneMaking { creates: false, deletes: false },
         proof: PublicationProof::ReadBack,
+        pace: None,
     },
     check,
     server_names: |_| Vec::new(),

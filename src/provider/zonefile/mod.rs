@@ -78,6 +78,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         fence: ZoneFence::None,
         bounds: RecordBounds::ALL,
         proof: settings.get("reload").map_or(PublicationProof::ReadBack, |_| PublicationProof::Reload),
+        pace: None,
     }
 }
 

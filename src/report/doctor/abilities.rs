@@ -30,6 +30,7 @@ object_in_documents!(AbilitiesDocument<'_>, of => {
     "min_ttl": of.0.abilities.capabilities.bounds.least_ttl.as_secs(),
     "max_ttl": of.0.abilities.capabilities.bounds.most_ttl.as_secs(),
     "pace": of.0.examined.pace(),
+    "requests_per_minute": of.0.abilities.capabilities.pace.map(|pace| pace.requests),
     "proof": of.0.abilities.capabilities.proof,
 });
 
@@ -41,8 +42,10 @@ fn bounded(limit: usize) -> Option<usize> {
 /// Adds what a target can do, a paragraph each.
 pub fn push_abilities(out: &mut String, target: &TargetDiagnosis, width: usize, paint: &Paint) {
     let capabilities = &target.abilities.capabilities;
-    let of_pace =
-        target.examined.pace().map(|pace| ("pace", format!("{} of a zone at a time", counted(pace, "update"))));
+    let at_once = target.examined.pace().map(|pace| format!("{} of a zone at a time", counted(pace, "update")));
+    let of_service = capabilities.pace.map(|pace| format!("{} requests a minute for all zones", pace.requests));
+    let both: Vec<String> = at_once.into_iter().chain(of_service).collect();
+    let of_pace = (!both.is_empty()).then(|| ("pace", both.join("; ")));
     let lines = [
         ("atomic unit", unit(target)),
         ("comparison", comparison(capabilities.comparison).to_owned()),

@@ -85,6 +85,7 @@ fn abilities() -> TargetAbilities {
         fence: ZoneFence::Marker,
         bounds: RecordBounds::ALL,
         proof: PublicationProof::ReadBack,
+        pace: None,
     };
     TargetAbilities { capabilities, fenced: vec![zone("a.example")] }
 }
