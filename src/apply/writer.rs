@@ -465,7 +465,10 @@ impl<'a> ZoneWriter<'a> {
                 }
             }
             Some(UpdateReply::Prerequisite(words)) => {
-                if !self.leave_blamed(flight, queue, &words, |writer, pieces, words| writer.stale(pieces, words)) {
+                let stale =
+                    |writer: &mut ZoneWriter<'a>, pieces: &[UnitPiece], words: &str| writer.stale(pieces, words);
+                let is_left = self.leave_blamed(flight, queue, &words, stale);
+                if !is_left {
                     self.halve(flight, queue, &words, |writer, pieces| writer.stale(pieces, &words));
                 }
             }

@@ -121,7 +121,7 @@ impl Account {
         sets.map(|set| {
             let rtype = types.into_iter().find(|rtype| *rtype == set.rtype).expect("a type of these tests");
             let values = set.values.iter().map(|value| value.trim_matches('"').to_owned()).collect();
-            ((set.name.to_string(), rtype), (u64::from(set.ttl.expect("a plain set")), values))
+            ((set.name.clone(), rtype), (u64::from(set.ttl.expect("a plain set")), values))
         })
         .collect()
     }

@@ -225,10 +225,13 @@ pub fn read_sets(octets: &[u8]) -> Result<SetPage, String> {
     Ok(SetPage { sets, next: is_truncated(&page).then(place).transpose()? })
 }
 
-/// Reads the tags of zones, each with its key and value, by the ids of the zones.
+/// The tags of a zone, by its id: each with its key and value.
+pub type ZoneTags = (String, Vec<(String, String)>);
+
+/// Reads the tags of zones.
 ///
 /// Errors: in words.
-pub fn read_tags(octets: &[u8]) -> Result<Vec<(String, Vec<(String, String)>)>, String> {
+pub fn read_tags(octets: &[u8]) -> Result<Vec<ZoneTags>, String> {
     let sets = answer(octets, "ListTagsForResourcesResponse")?;
     let tag = |tag: &XmlElement| Ok((required(tag, "Key")?, tag.text_of("Value").unwrap_or_default().to_owned()));
     let set = |set: &XmlElement| {

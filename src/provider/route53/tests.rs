@@ -55,7 +55,7 @@ impl Account {
     /// What the zone has at a name.
     fn held(&self, name: &str) -> Vec<String> {
         let sets = self.double.rrsets(&self.id);
-        let of_name = sets.iter().filter(|set| set.name.to_string() == format!("{name}.example.net."));
+        let of_name = sets.iter().filter(|set| set.name == format!("{name}.example.net."));
         of_name.map(|set| format!("{} {}", set.rtype, set.values.join(","))).collect()
     }
 
