@@ -39,6 +39,6 @@ pub use self::login::AwsLogin;
 #[cfg(test)]
 pub use self::settings::AwsIdentity;
 pub use self::settings::AwsSettings;
-pub use self::sign::{AwsRequest, SigningScope, encode_query, sign};
+pub use self::sign::{AwsRequest, SigningScope, sign};
 pub use self::surroundings::AwsSurroundings;
 pub use self::xml::{XmlElement, escaped};

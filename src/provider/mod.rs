@@ -9,6 +9,8 @@ mod aws;
 
 pub mod cache;
 
+mod credentials;
+
 pub mod dns_server;
 
 mod entries;
@@ -30,6 +32,8 @@ mod pace;
 pub mod secret;
 
 pub mod txt_key;
+
+mod surroundings;
 
 pub mod token;
 

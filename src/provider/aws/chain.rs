@@ -85,20 +85,20 @@ impl AwsChain {
     /// The first source that is set, without the metadata service.
     fn first_set(&self) -> Result<Option<AwsSource>, Problem> {
         let around = &self.around;
-        if around.variable(KEY_ID).is_some() || around.variable(SECRET).is_some() {
+        if around.process.variable(KEY_ID).is_some() || around.process.variable(SECRET).is_some() {
             return Ok(Some(AwsSource::Environment));
         }
-        if let Some(file) = around.variable(WEB_TOKEN) {
-            let arn = around.variable(WEB_ROLE).filter(|arn| is_role(arn)).ok_or_else(|| {
+        if let Some(file) = around.process.variable(WEB_TOKEN) {
+            let arn = around.process.variable(WEB_ROLE).filter(|arn| is_role(arn)).ok_or_else(|| {
                 let message = format!("`{WEB_TOKEN}` is set, and `{WEB_ROLE}` is not the ARN of a role");
                 no_credentials(WEB_ROLE, message)
                     .hint("annotate the service account with the role, or set the variable")
             })?;
-            let session = around.variable("AWS_ROLE_SESSION_NAME").unwrap_or_else(|| SESSION.to_owned());
+            let session = around.process.variable("AWS_ROLE_SESSION_NAME").unwrap_or_else(|| SESSION.to_owned());
             let role = AssumedRole { arn, external_id: None, session };
             return Ok(Some(AwsSource::WebIdentity(WebIdentity { token_file: file, role })));
         }
-        let (named, profiles) = (around.variable("AWS_PROFILE"), around.profiles()?);
+        let (named, profiles) = (around.process.variable("AWS_PROFILE"), around.profiles()?);
         if let Some(name) = named.as_deref().filter(|name| !profiles.has(name)) {
             return Err(no_profile(name, "`AWS_PROFILE`"));
         }
@@ -123,7 +123,7 @@ impl AwsChain {
         let around = &self.around;
         match source {
             AwsSource::Given(from) => {
-                let text = from.fetch_text(&around.workspace, (PATIENCE, HINTS))?;
+                let text = from.fetch_text(&around.process.workspace, (PATIENCE, HINTS))?;
                 AwsCredentials::parse_process(&text).map_err(|why| malformed(&source.to_string(), &why))
             }
             AwsSource::Environment => self.of_environment(),
@@ -153,9 +153,9 @@ impl AwsChain {
             let message = format!("the environment variable `{name}` is not set, though `{other}` may be");
             no_credentials(name, message).hint(format!("set both, or unset `{other}`"))
         };
-        let id = self.around.variable(KEY_ID).ok_or_else(|| lacks(KEY_ID, SECRET))?;
-        let secret = self.around.variable(SECRET).ok_or_else(|| lacks(SECRET, KEY_ID))?;
-        let token = self.around.variable(TOKEN);
+        let id = self.around.process.variable(KEY_ID).ok_or_else(|| lacks(KEY_ID, SECRET))?;
+        let secret = self.around.process.variable(SECRET).ok_or_else(|| lacks(SECRET, KEY_ID))?;
+        let token = self.around.process.variable(TOKEN);
         AwsCredentials::new((&id, &secret), token.as_deref(), None).map_err(|why| {
             Problem::new(PLACE, "secret-malformed", format!("the environment's key cannot be used: {why}"))
         })
@@ -163,8 +163,11 @@ impl AwsChain {
 
     /// What a command prints.
     fn of_process(&self, words: &[String]) -> Result<AwsCredentials, Problem> {
-        let command =
-            BoundedCommand { words: words.to_vec(), workspace: self.around.workspace.clone(), timeout: PATIENCE };
+        let command = BoundedCommand {
+            words: words.to_vec(),
+            workspace: self.around.process.workspace.clone(),
+            timeout: PATIENCE,
+        };
         let text = command.read(MAX_PRINTED).map_err(|error| {
             Problem::new(command.program(), "secret-command-failed", error.message).hint(HINTS.command)
         })?;
@@ -174,8 +177,9 @@ impl AwsChain {
 
     /// The region that is worked in: that of the settings, or of the environment.
     pub fn region(&self) -> Option<String> {
-        let of_environment =
-            || self.around.variable("AWS_REGION").or_else(|| self.around.variable("AWS_DEFAULT_REGION"));
+        let of_environment = || {
+            self.around.process.variable("AWS_REGION").or_else(|| self.around.process.variable("AWS_DEFAULT_REGION"))
+        };
         self.settings.region.clone().or_else(of_environment).filter(|region| is_region(region))
     }
 

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use super::credentials::AwsCredentials;
 use super::source::{PLACE, no_credentials};
-use super::surroundings::{AwsSurroundings, MAX_ANSWER, ask, one_word};
+use super::surroundings::AwsSurroundings;
 use crate::diag::Problem;
 use crate::http::{HttpClient, HttpMethod, HttpQuestion};
+use crate::provider::credentials::{MAX_ANSWER, ask, one_word};
+use crate::provider::url::is_confidential;
 
 /// The variable with the path of the endpoint.
 const PATH: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
@@ -33,7 +35,7 @@ const OF_LINK: [IpAddr; 3] = [
 
 /// Whether the environment names an endpoint.
 pub fn is_set(around: &AwsSurroundings) -> bool {
-    [PATH, URL].iter().any(|name| around.variable(name).is_some())
+    [PATH, URL].iter().any(|name| around.process.variable(name).is_some())
 }
 
 /// Asks the endpoint.
@@ -41,8 +43,8 @@ pub fn is_set(around: &AwsSurroundings) -> bool {
 /// Errors: none is set that may be asked, or its answer has no credentials.
 pub fn fetch(around: &AwsSurroundings) -> Result<AwsCredentials, Problem> {
     let url = url(around)?;
-    let token = match (around.variable(TOKEN_FILE), around.variable(TOKEN)) {
-        (Some(file), _) => Some(around.token(&around.in_home(&file), TOKEN_FILE)?),
+    let token = match (around.process.variable(TOKEN_FILE), around.process.variable(TOKEN)) {
+        (Some(file), _) => Some(around.process.token(&around.process.in_home(&file), TOKEN_FILE)?),
         (None, Some(token)) => Some(one_word(&token).map(str::to_owned).ok_or_else(|| {
             Problem::new(TOKEN, "secret-malformed", format!("the value of `{TOKEN}` is no token: one word"))
         })?),
@@ -59,7 +61,7 @@ pub fn fetch(around: &AwsSurroundings) -> Result<AwsCredentials, Problem> {
         max: MAX_ANSWER,
         repeats: true,
     };
-    let answer = ask(&client, &question)?;
+    let answer = ask(&client, &question, PLACE)?;
     let failed = |code: &'static str, why: String| {
         let message = format!("the endpoint of this container gives no credentials: {why}");
         Problem::new(PLACE, code, message)
@@ -74,13 +76,13 @@ pub fn fetch(around: &AwsSurroundings) -> Result<AwsCredentials, Problem> {
 
 /// The URL of the endpoint. A secret is sent to it, so that no other host than a near one may be asked without TLS.
 fn url(around: &AwsSurroundings) -> Result<String, Problem> {
-    if let Some(path) = around.variable(PATH) {
+    if let Some(path) = around.process.variable(PATH) {
         return match one_word(&path).filter(|path| path.starts_with('/')) {
             Some(path) => Ok(format!("{}{path}", around.container)),
             None => Err(no_credentials(PATH, format!("the value of `{PATH}` is no path"))),
         };
     }
-    let Some(url) = around.variable(URL) else {
+    let Some(url) = around.process.variable(URL) else {
         let message = "this is no container with credentials: the environment names no endpoint";
         return Err(no_credentials(PLACE, message).hint(format!("`{PATH}` or `{URL}` is set there")));
     };
@@ -95,29 +97,14 @@ fn url(around: &AwsSurroundings) -> Result<String, Problem> {
 
 /// Whether a URL may be asked: it is of TLS, or of this machine or its link.
 fn may_ask(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once("://") else { return false };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // What is before an `@` is no part of the host, and a `\` is read in two ways.
-    if authority.is_empty() || !url.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '@' | '\\')) {
-        return false;
-    }
-    let host = match authority.strip_prefix('[') {
-        Some(inside) => inside.split(']').next(),
-        None => authority.split(':').next(),
-    };
-    let host = host.unwrap_or_default();
-    let is_near = |address: IpAddr| address.is_loopback() || OF_LINK.contains(&address);
-    match scheme {
-        "https" => true,
-        "http" => host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_near),
-        _ => false,
-    }
+    is_confidential(url, |address| OF_LINK.contains(&address))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::aws::testing::{CloudFake, around};
+    use crate::provider::aws::testing::around;
+    use crate::provider::surroundings::testing::CloudFake;
 
     #[test]
     fn only_near_hosts_are_asked_without_tls() {

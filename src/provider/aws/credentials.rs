@@ -5,12 +5,10 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::inventory::value::Time;
+use crate::provider::credentials::shown;
 
-/// What is in a text where a secret was.
-const HIDDEN: &str = "…";
-
-/// The most characters of a server's message that are shown.
-const MAX_SHOWN: usize = 300;
+/// What AWS puts in front of the request that it quotes, in which the token may be written in another way.
+const OF_REQUEST: &str = "The Canonical String";
 
 /// Who asks, with what proves it. Nothing prints the secrets, not even for debugging.
 #[derive(Clone, PartialEq, Eq)]
@@ -64,7 +62,7 @@ impl AwsCredentials {
     /// A server's text as it may be shown: one line of some length, without the secrets. AWS quotes the whole request,
     /// token included, where a signature is wrong.
     pub fn hide_in(&self, text: &str) -> String {
-        shown(text, [Some(self.secret()), self.token()].into_iter().flatten())
+        shown_of_aws(text, [Some(self.secret()), self.token()].into_iter().flatten())
     }
 
     /// Reads what a `credential_process` prints (the documentation of the AWS command line, "Sourcing credentials with
@@ -91,16 +89,9 @@ impl AwsCredentials {
     }
 }
 
-/// A server's text as it may be shown, without these secrets.
-pub fn shown<'s>(text: &str, secrets: impl IntoIterator<Item = &'s str>) -> String {
-    let mut text = text.to_owned();
-    for secret in secrets.into_iter().filter(|secret| !secret.is_empty()) {
-        text = text.replace(secret, HIDDEN);
-    }
-    // After this, the canonical request follows, in which the token may be written in another way.
-    let text = text.split("The Canonical String").next().unwrap_or_default();
-    let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    line.collect::<Vec<_>>().join(" ").chars().take(MAX_SHOWN).collect()
+/// A text of AWS as it may be shown, without these secrets.
+pub fn shown_of_aws<'s>(text: &str, secrets: impl IntoIterator<Item = &'s str>) -> String {
+    shown(text.split(OF_REQUEST).next().unwrap_or_default(), secrets)
 }
 
 /// Credentials as JSON, in the forms of all the sources that give JSON.

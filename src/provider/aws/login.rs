@@ -1,6 +1,6 @@
 //! Keeps credentials, and renews them in time.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::chain::AwsChain;
 use super::credentials::AwsCredentials;
@@ -8,50 +8,21 @@ use super::settings::AwsSettings;
 use super::source::no_credentials;
 use super::surroundings::AwsSurroundings;
 use crate::diag::Problem;
-use crate::inventory::value::{Duration, Time};
-use crate::parallel::HELD;
-
-/// How long before their end credentials are renewed: longer than a request takes, and clocks differ.
-const AHEAD: Duration = Duration::from_secs(300);
+use crate::inventory::value::Time;
+use crate::provider::credentials::RenewedCredentials;
 
 /// Who asks AWS. Threads share it: one of them renews, and the others wait.
 pub struct AwsLogin {
     /// Looks for credentials.
     chain: AwsChain,
     /// Those that were found.
-    kept: Mutex<Option<KeptCredentials>>,
-}
-
-/// Credentials that were found.
-struct KeptCredentials {
-    /// The credentials.
-    credentials: Arc<AwsCredentials>,
-    /// When others are fetched; none where they last.
-    renewal: Option<Time>,
-}
-
-impl KeptCredentials {
-    /// Those that end at some time are fetched again some time before; where that is now, halfway to the end, so that
-    /// not every request fetches.
-    fn of(credentials: Arc<AwsCredentials>, now: Time) -> KeptCredentials {
-        let renewal = credentials.expires.map(|end| {
-            let ahead = end.minus(AHEAD);
-            let left = end.since(now).unwrap_or(Duration::from_secs(0));
-            if ahead > now { ahead } else { now.plus(Duration::from_secs(left.as_secs() / 2)) }
-        });
-        KeptCredentials { credentials, renewal }
-    }
-
-    /// Whether they hold.
-    fn holds(&self, now: Time) -> bool {
-        self.credentials.expires.is_none_or(|end| now < end)
-    }
+    kept: RenewedCredentials<AwsCredentials>,
 }
 
 impl AwsLogin {
     /// One by settings; nothing is asked yet.
     pub fn new(settings: AwsSettings, around: AwsSurroundings) -> AwsLogin {
-        AwsLogin { chain: AwsChain { settings, around }, kept: Mutex::new(None) }
+        AwsLogin { chain: AwsChain { settings, around }, kept: RenewedCredentials::new() }
     }
 
     /// Credentials that hold at this time: those that are kept, or new ones where these end soon. Where no new ones can
@@ -59,24 +30,16 @@ impl AwsLogin {
     ///
     /// Errors: `no-credentials` where no source has any; what is wrong with the source that is set.
     pub fn credentials(&self, now: Time) -> Result<Arc<AwsCredentials>, Problem> {
-        let mut kept = self.kept.lock().expect(HELD);
-        if let Some(kept) = &*kept
-            && kept.renewal.is_none_or(|renewal| now < renewal)
-        {
-            return Ok(Arc::clone(&kept.credentials));
-        }
-        let credentials = match (self.fetch(now), kept.take().filter(|kept| kept.holds(now))) {
-            (Ok(new), _) => Arc::new(new),
-            (Err(_), Some(old)) => old.credentials,
-            (Err(problem), None) => return Err(problem),
-        };
-        *kept = Some(KeptCredentials::of(Arc::clone(&credentials), now));
-        Ok(credentials)
+        self.kept.get(now, || {
+            let found = self.fetch(now)?;
+            let expires = found.expires;
+            Ok((found, expires))
+        })
     }
 
     /// Drops what is kept: a server says that it has ended.
     pub fn forget(&self) {
-        *self.kept.lock().expect(HELD) = None;
+        self.kept.forget();
     }
 
     /// Where credentials are, in words; where there are none, why.

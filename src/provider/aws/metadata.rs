@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use super::credentials::AwsCredentials;
-use super::sign::encode_segment;
-use super::source::no_credentials;
-use super::surroundings::{AwsSurroundings, MAX_ANSWER, ask, one_word};
+use super::source::{PLACE, no_credentials};
+use super::surroundings::AwsSurroundings;
 use crate::diag::Problem;
 use crate::http::{HttpClient, HttpContent, HttpMethod, HttpQuestion};
+use crate::provider::credentials::{MAX_ANSWER, ask, one_word};
+use crate::provider::url::encode_segment;
 
 /// The variable that says that the service is not to be asked.
 const DISABLED: &str = "AWS_EC2_METADATA_DISABLED";
@@ -30,7 +31,7 @@ const TOKEN_SECONDS: &str = "60";
 
 /// Whether the environment forbids to ask the service.
 pub fn is_disabled(around: &AwsSurroundings) -> bool {
-    around.variable(DISABLED).is_some_and(|word| word.eq_ignore_ascii_case("true"))
+    around.process.variable(DISABLED).is_some_and(|word| word.eq_ignore_ascii_case("true"))
 }
 
 /// Asks the service.
@@ -67,9 +68,9 @@ impl MetadataSite {
             let message = format!("`{DISABLED}` forbids to ask the metadata service of this instance");
             return Err(no_credentials(DISABLED, message).hint("remove the variable, or name another source"));
         }
-        let is_v6 = around.variable(MODE).is_some_and(|mode| mode.eq_ignore_ascii_case("ipv6"));
+        let is_v6 = around.process.variable(MODE).is_some_and(|mode| mode.eq_ignore_ascii_case("ipv6"));
         let usual = if is_v6 { "http://[fd00:ec2::254]" } else { "http://169.254.169.254" };
-        let url = around.variable(URL).unwrap_or_else(|| usual.to_owned());
+        let url = around.process.variable(URL).unwrap_or_else(|| usual.to_owned());
         let url = url.trim_end_matches('/').to_owned();
         let client = HttpClient::direct(&url, TIMEOUT);
         let client = client.map_err(|error| no_credentials(&url, error.message).hint(format!("look at `{URL}`")))?;
@@ -89,7 +90,7 @@ impl MetadataSite {
         let url = format!("{}{path}", self.url);
         let content = (method == HttpMethod::Put).then_some(HttpContent { media_type: "text/plain", text: "" });
         let question = HttpQuestion { method, url: &url, headers, content, max: MAX_ANSWER, repeats: false };
-        let answer = ask(&self.client, &question).map_err(|problem| {
+        let answer = ask(&self.client, &question, PLACE).map_err(|problem| {
             let message = format!("the metadata service of this instance: {}", problem.message);
             let hint = "outside of EC2 there is none; in a container, the instance's metadata needs a hop limit of 2";
             Problem::new(&self.url, problem.code, message).hint(hint)
@@ -114,7 +115,8 @@ impl MetadataSite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::aws::testing::{CloudFake, around};
+    use crate::provider::aws::testing::around;
+    use crate::provider::surroundings::testing::CloudFake;
 
     #[test]
     fn the_token_opens_the_role_and_its_credentials() {

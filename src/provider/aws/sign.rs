@@ -6,18 +6,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use ring::hmac;
 use sha2::{Digest, Sha256};
 
 use super::credentials::AwsCredentials;
 use crate::http::HttpMethod;
 use crate::inventory::value::Time;
+use crate::provider::url::QUERY;
 
-/// What is written as `%XX` in queries: all but the unreserved characters (RFC 3986 section 2.3).
-const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// The same in paths, where a slash stays.
+/// What is written as `%XX` in paths: a slash stays.
 const PATH: &AsciiSet = &QUERY.remove(b'/');
 
 /// The word for the way of signing.
@@ -85,19 +83,6 @@ pub fn sign(
     let authorization = format!("{ALGORITHM} Credential={id}/{place}, SignedHeaders={names}, Signature={signature}");
     made.insert(0, ("authorization", authorization));
     made
-}
-
-/// A query in the form that is signed, with values as they are: for URLs and for the content of forms.
-pub fn encode_query(pairs: &[(&str, &str)]) -> String {
-    let pair = |(key, value): &(&str, &str)| {
-        format!("{}={}", utf8_percent_encode(key, QUERY), utf8_percent_encode(value, QUERY))
-    };
-    pairs.iter().map(pair).collect::<Vec<_>>().join("&")
-}
-
-/// A text as one segment of a path.
-pub fn encode_segment(text: &str) -> String {
-    utf8_percent_encode(text, QUERY).to_string()
 }
 
 /// The host of a URL as the client sends it, without a port that goes without saying; its path; its query.

@@ -4,15 +4,16 @@
 
 use std::time::Duration;
 
-use super::credentials::{AwsCredentials, parse_end, shown};
-use super::sign::{AwsRequest, SigningScope, encode_query, sign};
-use super::source::{AssumedRole, WebIdentity, no_credentials};
-use super::surroundings::{AwsSurroundings, MAX_ANSWER, ask};
+use super::credentials::{AwsCredentials, parse_end, shown_of_aws};
+use super::sign::{AwsRequest, SigningScope, sign};
+use super::source::{AssumedRole, PLACE, WebIdentity, no_credentials};
+use super::surroundings::AwsSurroundings;
 use super::xml::XmlElement;
 use crate::diag::Problem;
 use crate::http::{HttpAnswer, HttpClient, HttpContent, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
-use crate::provider::url::plain_url;
+use crate::provider::credentials::{MAX_ANSWER, ask};
+use crate::provider::url::{encode_query, plain_url};
 
 /// The version of the API.
 const VERSION: &str = "2011-06-15";
@@ -48,7 +49,7 @@ impl StsSite {
     ///
     /// Errors: the environment names one that cannot be asked.
     pub fn of(around: &AwsSurroundings, region: Option<&str>) -> Result<StsSite, Problem> {
-        let is_legacy = around.variable("AWS_STS_REGIONAL_ENDPOINTS").is_some_and(|word| word == "legacy");
+        let is_legacy = around.process.variable("AWS_STS_REGIONAL_ENDPOINTS").is_some_and(|word| word == "legacy");
         let (url, region) = match region.filter(|_| !is_legacy) {
             None => ("https://sts.amazonaws.com".to_owned(), GLOBAL),
             Some(region) => {
@@ -57,7 +58,7 @@ impl StsSite {
                 (format!("https://sts.{region}.amazonaws.com{end}"), region)
             }
         };
-        let url = match around.variable(URL) {
+        let url = match around.process.variable(URL) {
             None => url,
             Some(own) => plain_url(&own).ok_or_else(|| {
                 no_credentials(URL, format!("the value of `{URL}` is no URL")).hint("write `https://` and a host")
@@ -87,11 +88,11 @@ impl StsSite {
     ///
     /// Errors: the token cannot be read; as for [`StsSite::assume`].
     pub fn assume_by_web(&self, own: &WebIdentity, around: &AwsSurroundings) -> Result<AwsCredentials, Problem> {
-        let token = around.token(&around.in_home(&own.token_file), "AWS_WEB_IDENTITY_TOKEN_FILE")?;
+        let token = around.process.token(&around.process.in_home(&own.token_file), "AWS_WEB_IDENTITY_TOKEN_FILE")?;
         let mut pairs = common("AssumeRoleWithWebIdentity", &own.role);
         pairs.push(("WebIdentityToken", &token));
         let answer = self.ask(&encode_query(&pairs), &[])?;
-        self.read(&answer, &own.role, |text| shown(text, [token.as_str()]))
+        self.read(&answer, &own.role, |text| shown_of_aws(text, [token.as_str()]))
     }
 
     /// Asks.
@@ -99,7 +100,7 @@ impl StsSite {
         let content = Some(HttpContent { media_type: FORM, text });
         let (method, url) = (HttpMethod::Post, self.url.as_str());
         let question = HttpQuestion { method, url, headers, content, max: MAX_ANSWER, repeats: true };
-        ask(&self.client, &question).map_err(|problem| {
+        ask(&self.client, &question, PLACE).map_err(|problem| {
             let hint = format!("see whether this machine reaches STS; `region` and `{URL}` choose which one is asked");
             problem.at(&self.url).hint(hint)
         })
@@ -183,7 +184,8 @@ pub const ANSWER: &str = r#"<AssumeRoleResponse xmlns="https://sts.amazonaws.com
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::aws::testing::{CloudFake, around, at};
+    use crate::provider::aws::testing::around;
+    use crate::provider::surroundings::testing::{CloudFake, at};
 
     /// A role.
     fn role() -> AssumedRole {

@@ -10,9 +10,10 @@ use super::login::AwsLogin;
 use super::settings::{AwsIdentity, AwsRole, AwsSettings};
 use super::sts::ANSWER;
 use super::surroundings::AwsSurroundings;
-use super::testing::{CloudFake, around, at};
+use super::testing::around;
 use crate::diag::Problem;
 use crate::provider::secret::SecretSource;
+use crate::provider::surroundings::testing::{CloudFake, at};
 
 /// The variable with the URL of STS.
 const STS: &str = "AWS_ENDPOINT_URL_STS";
@@ -48,6 +49,13 @@ fn found(settings: AwsSettings, around: AwsSurroundings) -> (String, String) {
     let login = AwsLogin::new(settings, around);
     let key = login.credentials(at("09:00:00"));
     (login.source(), key.map_or_else(|problem| problem.code.as_str().to_owned(), |own| own.key_id.clone()))
+}
+
+/// Surroundings with this home folder and these variables.
+fn at_home(home: &Path, variables: &[(&str, &str)]) -> AwsSurroundings {
+    let mut around = around(variables);
+    around.process.home = Some(home.to_owned());
+    around
 }
 
 /// Writes a file that its owner alone reads.
@@ -90,11 +98,11 @@ fn the_first_source_that_is_set_is_asked() {
     for (first, source) in sources.iter().enumerate() {
         let mut around = around(&all[first..].concat());
         around.container = container.url();
-        around.home = (first <= 2).then(|| home.path().to_owned());
+        around.process.home = (first <= 2).then(|| home.path().to_owned());
         assert_eq!(found(first_set(), around), (source.0.to_owned(), source.1.to_owned()));
     }
     let mut by_default = around(&all[3..].concat());
-    by_default.home = Some(home.path().to_owned());
+    by_default.process.home = Some(home.path().to_owned());
     let source = ("profile `default` of ~/.aws/credentials".to_owned(), "OF_DEFAULT".to_owned());
     assert_eq!(found(first_set(), by_default), source);
 }
@@ -108,7 +116,7 @@ fn what_the_settings_say_comes_before_the_environment() {
     let process = format!("[profile p]\ncredential_process = sh {}/give\n", home.path().display());
     write(home.path(), ".aws/config", &process);
     let environment = [("AWS_ACCESS_KEY_ID", "OF_ENVIRONMENT"), ("AWS_SECRET_ACCESS_KEY", "s")];
-    let in_home = || AwsSurroundings { home: Some(home.path().to_owned()), ..around(&environment) };
+    let in_home = || at_home(home.path(), &environment);
     let of_command = ("the command `sh`".to_owned(), "OF_COMMAND".to_owned());
     assert_eq!(found(command(script), in_home()), of_command);
     let of_profile = ("profile `p` of ~/.aws/config: the command `sh`".to_owned(), "OF_COMMAND".to_owned());
@@ -265,7 +273,7 @@ fn no_secret_is_in_what_is_shown() {
         (command(&format!("echo {HUSH}; echo {HUSH} >&2; exit 1")), vec![]),
     ];
     for (settings, variables) in logins {
-        let around = AwsSurroundings { home: Some(home.path().to_owned()), ..around(&variables) };
+        let around = at_home(home.path(), &variables);
         let login = AwsLogin::new(settings, around);
         let problem: Problem = login.credentials(at("09:00:00")).unwrap_err();
         let shown = format!("{problem:?} {problem} {}", login.source());

@@ -7,8 +7,9 @@ use super::document::{self, ServiceFault};
 use crate::diag::Problem;
 use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
-use crate::provider::aws::{AwsLogin, AwsRequest, SigningScope, encode_query, sign};
+use crate::provider::aws::{AwsLogin, AwsRequest, SigningScope, sign};
 use crate::provider::pace::AccountPace;
+use crate::provider::url::encode_query;
 
 /// What the path of each request begins with: the version of the API.
 const VERSION: &str = "/2013-04-01";

@@ -66,7 +66,8 @@ fn login((id, secret): (&'static str, &'static str)) -> AwsLogin {
         "AWS_SECRET_ACCESS_KEY" => Some(secret.to_owned()),
         _ => None,
     });
-    let surroundings = AwsSurroundings { variables, ..AwsSurroundings::of_process(std::path::Path::new(".")) };
+    let mut surroundings = AwsSurroundings::of_process(std::path::Path::new("."));
+    surroundings.process.variables = variables;
     AwsLogin::new(login_settings(), surroundings)
 }
 

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use crate::http::HttpMethod;
 use crate::provider::aws::credentials::AwsCredentials;
-use crate::provider::aws::sign::{AwsRequest, SigningScope, encode_query, encode_segment, sign};
+use crate::provider::aws::sign::{AwsRequest, SigningScope, sign};
+use crate::provider::url::{encode_query, encode_segment};
 
 /// How many requests are signed.
 const REQUESTS: usize = 400;
