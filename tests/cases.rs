@@ -65,6 +65,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 
 /// Texts in those rooms that look like codes.
 const NO_CODES: &[&str] = &[
+    "api-version",
     "automated-dns",
     "content-type",
     "copy-and-remove",
@@ -78,11 +79,13 @@ const NO_CODES: &[&str] = &[
     "temporary-unreachable",
     "upsert-only",
     "us-east-1",
+    "us-government",
     "x-amz-date",
     "x-amz-security-token",
     "x-api-key",
     "x-aws-ec2-metadata-token",
     "x-aws-ec2-metadata-token-ttl-seconds",
+    "x-identity-header",
     "x-pdns-new-serial",
     "in-sync",
 ];

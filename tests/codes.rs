@@ -23,6 +23,7 @@ const COLUMNS: usize = 80;
 /// Texts of several words in the sources that are written as codes are, and are none.
 const NO_CODES: &[&str] = &[
     "adds-after-deletes",
+    "api-version",
     "automated-dns",
     "below-dname",
     "by-location",
@@ -84,6 +85,7 @@ const NO_CODES: &[&str] = &[
     "unknown-task",
     "upsert-only",
     "us-east-1",
+    "us-government",
     "without-token",
     "wrong-hosts",
     "wrong-task",
@@ -92,6 +94,7 @@ const NO_CODES: &[&str] = &[
     "x-api-key",
     "x-aws-ec2-metadata-token",
     "x-aws-ec2-metadata-token-ttl-seconds",
+    "x-identity-header",
     "x-pdns-new-serial",
     "zone-file",
     "in-sync",

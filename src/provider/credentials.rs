@@ -1,5 +1,5 @@
-//! What the rooms share that ask clouds for credentials: how a service is asked, how what it says is shown, and how long
-//! what it gave is kept.
+//! What the rooms share that ask clouds for credentials: how a service is asked, how what it says is shown, and how
+//! long what it gave is kept.
 
 use std::sync::{Arc, Mutex};
 
