@@ -1,6 +1,8 @@
 //! The doubles of cloud services are as strict as they must be: their rules one by one, and what botocore, which shares
 //! no code with them, makes of their answers.
 
+#[path = "cloud_doubles/azure.rs"]
+mod azure;
 #[expect(dead_code, reason = "this file uses what it tests")]
 #[path = "doubles/mod.rs"]
 mod doubles;

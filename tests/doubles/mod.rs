@@ -2,6 +2,7 @@
 //! with the product, so that a mistake is not made on both sides. A double answers in process, or through
 //! [`http::DoubleServer`].
 
+pub mod azure;
 pub mod faults;
 pub mod http;
 pub mod route53;
