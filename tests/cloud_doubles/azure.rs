@@ -208,7 +208,10 @@ fn bodies_that_are_wrong_are_refused() {
     };
     let many: Vec<String> = (0..21).map(|n| format!("192.0.2.{n}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let txt = |strings: &[&str]| json!({"TTL": 1, "TXTRecords": strings.iter().map(|text| json!({"value": [text]})).collect::<Vec<_>>()});
+    let txt = |strings: &[&str]| -> Value {
+        let records: Vec<Value> = strings.iter().map(|text| json!({"value": [text]})).collect();
+        json!({"TTL": 1, "TXTRecords": records})
+    };
     let long: Vec<String> = (0..17).map(|n| format!("{n:02}{}", "x".repeat(239))).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     let pairs = |count: usize| -> Value {
@@ -903,6 +906,8 @@ fn the_clients_of_the_service_are_answered_as_by_it() {
     }
     let machine = private.create_zone("machines.example");
     private.register(&machine, "vm", "10.0.0.4");
+    private.add_identity("client-3");
+    private.set_app_secret("app-secret-1");
     let servers = json!({
         "public": public_server.url(),
         "private": private_server.url(),
@@ -913,6 +918,7 @@ fn the_clients_of_the_service_are_answered_as_by_it() {
         "faulty": faulty_server.url(),
         "subscription": SUBSCRIPTION,
         "group": GROUP,
+        "app-secret": "app-secret-1",
     });
     let script = support::root().join("tests/doubles/check_azure.py");
     let output = Command::new(python).arg(script).arg(servers.to_string()).output().expect("it runs");
@@ -927,6 +933,8 @@ fn the_clients_of_the_service_are_answered_as_by_it() {
         assert!(
             log.iter().filter(|entry| entry.number > 0).all(|entry| (entry.status < Some(400)) == entry.code.is_none())
         );
-        assert!(log.iter().all(|entry| entry.operation != "Unknown"));
+        // A type that there is not is the only path that is none.
+        let mut unknown = log.iter().filter(|entry| entry.operation == "Unknown");
+        assert!(unknown.all(|entry| entry.code.as_deref() == Some("InvalidResourceType")));
     }
 }

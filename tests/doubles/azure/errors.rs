@@ -35,7 +35,7 @@ impl AzureError {
         Self::service(400, "BadRequest", message)
     }
 
-    /// Makes the error of a body whose shape is wrong. The service says no more about it.
+    /// Makes the error of a body whose shape is wrong. The service does not say what is wrong.
     pub fn invalid_body() -> Self {
         Self::bad_request("The request was invalid.")
     }

@@ -1,7 +1,7 @@
 //! Identifiers that look like random ones and are the same in each run.
 
-/// Makes the GUID of a number below 2^48. Two numbers never have the same one: the last group alone differs, because its
-/// factor is odd.
+/// Makes the GUID of a number below 2^48. Two numbers never have the same one: the last group alone differs, because
+/// its factor is odd.
 pub fn guid(number: u64) -> String {
     let mixed = mix(number);
     let last = number.wrapping_mul(0x5851_f42d_4c95_7f2d) & 0xffff_ffff_ffff;

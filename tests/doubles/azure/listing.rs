@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::account::AzureZoneState;
 use super::errors::AzureError;
+use super::manager::{AzureAnswer, AzureCall, AzureResult};
 use super::names::full_name;
 use super::paths::AzureVerb;
-use super::{AzureAnswer, AzureCall, AzureResult};
 
 /// How a page is spoiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

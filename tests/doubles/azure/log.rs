@@ -29,7 +29,7 @@ pub struct AzureLogEntry {
     pub changes: Vec<AzureChange>,
 }
 
-/// A change of a record set that took effect. Both sides are there for a PUT of the same content, which makes a new etag.
+/// A change of a record set that took effect. A PUT of the same content is one: it makes a new etag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AzureChange {
     /// The name of the zone.

@@ -217,7 +217,9 @@ fn is_same(part: &str, fixed: &str) -> bool {
 pub struct AzureFields(Vec<(String, String)>);
 
 impl AzureFields {
-    /// Parses a query. Errors: a broken escape, a parameter that the operation does not have, or one that is there twice.
+    /// Parses a query.
+    ///
+    /// Errors: a broken escape, a parameter that the operation does not have, or one that is there twice.
     pub fn parse_query(request: &DoubleRequest, known: &[&str]) -> Result<Self, AzureError> {
         let wrong = |key: &str| {
             let message = format!("The query parameter '{key}' is not valid for this request.");

@@ -1,15 +1,15 @@
-//! Reading and writing one record set: all rules about what may be beside what, and the conditions of writes.
+//! Reading and writing one record set: all rules about the other sets of a name, and the conditions of writes.
 
 use serde_json::Value;
 
 use super::account::{AzureState, AzureZoneState};
 use super::errors::AzureError;
 use super::log::AzureChange;
+use super::manager::{AzureAnswer, AzureCall, AzureResult};
 use super::names::check_relative_name;
 use super::records::{SetBody, decode_set, parse_body};
 use super::rules::GoneAnswer;
 use super::set::{AzureRecordSet, set_key, shown_etag};
-use super::{AzureAnswer, AzureCall, AzureResult};
 
 /// Shows a record set.
 pub fn get_set(zone: &AzureZoneState, call: &AzureCall<'_>) -> AzureResult {
@@ -198,7 +198,7 @@ fn check_apex(zone: &AzureZoneState, current: Option<&AzureRecordSet>, set: &Azu
     Ok(())
 }
 
-/// Refuses a CNAME beside others, and others beside a CNAME.
+/// Refuses a CNAME where another set has the name, and another set where a CNAME has it.
 fn check_beside(zone: &AzureZoneState, set: &AzureRecordSet) -> Result<(), AzureError> {
     let others: Vec<&AzureRecordSet> = zone.at_name(&set.name).filter(|other| other.rtype != set.rtype).collect();
     let message = if set.rtype == "CNAME" && !others.is_empty() {

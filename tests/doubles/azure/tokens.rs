@@ -7,9 +7,9 @@ use super::super::route53::clock::shown_time;
 use super::account::AzureState;
 use super::errors::AzureError;
 use super::guid::guid;
+use super::manager::{AzureAnswer, AzureResult};
 use super::paths::{AzureFields, AzureOperation, AzureVerb};
 use super::rules::AzureRules;
-use super::{AzureAnswer, AzureResult};
 
 /// The type of a federated assertion. Source: RFC 7523 section 2.2.
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -51,22 +51,60 @@ pub fn serve_token(
 ) -> AzureResult {
     match operation.verb {
         AzureVerb::GetToken => give_to_client(state, &operation.scope, &request.body, (rules, now)),
-        AzureVerb::GetMachineToken => {
-            if !request.header("metadata").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-                return Err(oauth_error(400, "invalid_request", "Required metadata header not specified"));
-            }
-            if request.header("x-forwarded-for").is_some() {
-                return Err(oauth_error(400, "invalid_request", "Requests must not be forwarded"));
-            }
-            give_to_identity(state, request, "2018-02-01", (rules, now))
-        }
-        _ => {
-            if state.app_secret.is_none() || request.header("x-identity-header") != state.app_secret.as_deref() {
-                return Err(oauth_error(401, "unauthorized_client", "The identity header is missing or wrong"));
-            }
-            give_to_identity(state, request, "2019-08-01", (rules, now))
+        verb => {
+            let host = if verb == AzureVerb::GetMachineToken { IdentityHost::Machine } else { IdentityHost::App };
+            check_identity_header(state, host, request)?;
+            give_to_identity(state, request, host, (rules, now))
         }
     }
+}
+
+/// What has an identity and may ask for tokens without a secret of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IdentityHost {
+    /// A virtual machine.
+    Machine,
+    /// An App Service.
+    App,
+}
+
+impl IdentityHost {
+    /// Returns the only version of the endpoint that the double has.
+    fn api_version(self) -> &'static str {
+        match self {
+            Self::Machine => "2018-02-01",
+            Self::App => "2019-08-01",
+        }
+    }
+
+    /// Makes an error as the endpoint words it.
+    fn error(self, status: u16, message: &str) -> AzureError {
+        let body = match self {
+            Self::Machine => json!({"error": "invalid_request", "error_description": message}),
+            Self::App => json!({"statusCode": status, "message": message}),
+        };
+        AzureError { status, code: "invalid_request".to_owned(), body, headers: Vec::new() }
+    }
+}
+
+/// Checks the header that a page in a browser cannot send.
+fn check_identity_header(state: &AzureState, host: IdentityHost, request: &DoubleRequest) -> Result<(), AzureError> {
+    match host {
+        IdentityHost::Machine => {
+            if !request.header("metadata").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+                return Err(host.error(400, "Required metadata header not specified"));
+            }
+            if request.header("x-forwarded-for").is_some() {
+                return Err(host.error(400, "Requests must not be forwarded"));
+            }
+        }
+        IdentityHost::App => {
+            if state.app_secret.is_none() || request.header("x-identity-header") != state.app_secret.as_deref() {
+                return Err(host.error(401, "The identity header is missing or wrong."));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Gives a token to a client that has a secret or an assertion.
@@ -145,21 +183,24 @@ fn give_to_client(state: &mut AzureState, tenant: &str, body: &[u8], (rules, now
 fn give_to_identity(
     state: &mut AzureState,
     request: &DoubleRequest,
-    version: &str,
+    host: IdentityHost,
     (rules, now): (&AzureRules, i64),
 ) -> AzureResult {
     let known = ["api-version", "resource", "client_id"];
-    let query = AzureFields::parse_query(request, &known)
-        .map_err(|_| oauth_error(400, "invalid_request", "The query is not valid"))?;
-    if query.get("api-version") != Some(version) {
-        return Err(oauth_error(400, "invalid_request", "The api-version is not supported"));
+    let query = AzureFields::parse_query(request, &known).map_err(|_| host.error(400, "The query is not valid."))?;
+    if query.get("api-version") != Some(host.api_version()) {
+        return Err(host.error(400, "The api-version is not supported."));
     }
-    let Some(resource) = query.get("resource") else {
-        return Err(oauth_error(400, "invalid_request", "The resource is missing"));
-    };
+    let Some(resource) = query.get("resource") else { return Err(host.error(400, "The resource is missing.")) };
     let identity = query.get("client_id").unwrap_or_default();
     if !state.identities.iter().any(|known| known == identity) {
-        return Err(oauth_error(400, "invalid_request", "Identity not found"));
+        let message = match host {
+            IdentityHost::Machine => "Identity not found",
+            IdentityHost::App => {
+                "No User Assigned or Delegated Managed Identity found for specified ClientId/ResourceId/PrincipalId."
+            }
+        };
+        return Err(host.error(400, message));
     }
     let client_id = if identity.is_empty() { guid(1) } else { identity.to_owned() };
     let text = state.give_token(resource, rules, now);
@@ -170,8 +211,8 @@ fn give_to_identity(
         "resource": resource,
         "token_type": "Bearer",
     });
-    // These services write numbers as strings; App Service has no lifetime beside the end.
-    if version == "2018-02-01" {
+    // These services write numbers as strings; App Service says only when the token ends.
+    if host == IdentityHost::Machine {
         answer["expires_in"] = json!(rules.token_seconds.to_string());
         answer["ext_expires_in"] = json!(rules.token_seconds.to_string());
         answer["not_before"] = json!(now.to_string());
@@ -226,10 +267,4 @@ fn entra_error(status: u16, error: &str, code: u32, message: &str, now: i64) -> 
         "error_uri": format!("https://login.microsoftonline.com/error?code={code}"),
     });
     AzureError { status, code: format!("AADSTS{code}"), body, headers: Vec::new() }
-}
-
-/// Makes an error as the endpoints of machines word it.
-fn oauth_error(status: u16, error: &str, description: &str) -> AzureError {
-    let body = json!({"error": error, "error_description": description});
-    AzureError { status, code: error.to_owned(), body, headers: Vec::new() }
 }

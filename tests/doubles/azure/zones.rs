@@ -8,12 +8,12 @@ use super::account::{AzureState, AzureZoneState};
 use super::errors::AzureError;
 use super::listing::{PagedItem, write_page};
 use super::log::AzureChange;
+use super::manager::{AzureAnswer, AzureCall, AzureResult};
 use super::names::check_zone_name;
 use super::paths::{AzureVerb, status_type};
 use super::records::parse_body;
 use super::rules::AzureKind;
 use super::set::shown_etag;
-use super::{AzureAnswer, AzureCall, AzureResult};
 
 /// Lists the zones of the subscription, or of a resource group.
 pub fn list_zones(state: &AzureState, call: &AzureCall<'_>) -> AzureResult {
