@@ -370,7 +370,9 @@ fn conditions_of_writes_are_exact() {
         let body = json!({"properties": {"metadata": {"k": "v"}}});
         failed(subscription.send("PATCH", "/A/a", &[("if-match", &third)], Some(&body)).expect("an answer"));
         let patched = subscription.send("PATCH", "/A/a", &[("if-match", &last)], Some(&body)).expect("an answer");
+        let before = last;
         let last = etag_of(&patched);
+        assert_ne!(before, last);
         assert_eq!(subscription.delete("/A/A", &[("if-match", &last)]).status, 200);
         failed(subscription.delete("/A/a", &[("if-match", &last)]));
         assert_eq!(subscription.delete("/A/a", &[]).status, 204);

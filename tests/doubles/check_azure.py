@@ -216,6 +216,7 @@ def check_public_sets():
             refused(HttpResponseError, 412, "PreconditionFailed", call)
         patched = sets.update(*at, dns.RecordSet(ttl=60, metadata={"k": "v"}), if_match=again.etag)
         assert (patched.ttl, patched.metadata, getattr(patched, field)) == (60, {"k": "v"}, second)
+        assert patched.etag != again.etag
         sets.delete(*at, if_match=patched.etag)
         refused(HttpResponseError, 412, "PreconditionFailed", sets.delete, *at, if_match=patched.etag)
         sets.delete(*at)
