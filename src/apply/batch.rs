@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Add as _;
 
+use crate::change::{Change, ChangeKind};
+use crate::dns::Rtype;
 use crate::target::{EditSize, UpdateLimits};
 
 /// What of a unit belongs to one phase and zone.
@@ -23,10 +25,19 @@ pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl 
     by_unit.into_iter().map(|(unit, changes)| UnitPiece { unit, changes }).collect()
 }
 
-/// Cuts pieces into batches, in their order; a piece is never cut, so that one that is over the limits is alone.
+/// Cuts pieces into batches, in their order. A piece is not cut, so that one that is over the limits is alone; but where a target
+/// takes one RRset at a time, each of its changes is a piece.
 ///
 /// `size` gives what a change takes.
-pub fn cut(pieces: Vec<UnitPiece>, limits: UpdateLimits, size: impl Fn(usize) -> EditSize) -> Vec<Vec<UnitPiece>> {
+pub fn cut(
+    pieces: Vec<UnitPiece>,
+    (changes, limits): (&[Change], UpdateLimits),
+    size: impl Fn(usize) -> EditSize,
+) -> Vec<Vec<UnitPiece>> {
+    let pieces = match limits.edits {
+        1 => pieces.into_iter().flat_map(|piece| single(piece, changes)).collect(),
+        _ => pieces,
+    };
     let mut batches: Vec<Vec<UnitPiece>> = Vec::new();
     let (mut edits, mut taken) = (0, EditSize::default());
     for piece in pieces {
@@ -46,9 +57,48 @@ pub fn cut(pieces: Vec<UnitPiece>, limits: UpdateLimits, size: impl Fn(usize) ->
     batches
 }
 
+/// The place of a change among those of a piece that are made one by one. An apply may end behind each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum SingleTurn {
+    /// A TXT of the registry comes before the RRset that it records, so that no RRset is there without it.
+    Mark,
+    /// What goes at a name makes room there: a CNAME is alone at its name.
+    Room,
+    /// Anything else.
+    Other,
+    /// A TXT of the registry goes after the RRset that it recorded.
+    Unmark,
+}
+
+/// Cuts a piece into its changes, in an order in which it may end behind each of them; otherwise that of the plan.
+fn single(piece: UnitPiece, changes: &[Change]) -> Vec<UnitPiece> {
+    let is_swapped = |change: &Change| {
+        let mut others = piece.changes.iter().map(|place| &changes[*place]);
+        let is_cname = change.key.rtype == Rtype::CNAME;
+        let makes =
+            |other: &Change| matches!(other.kind, ChangeKind::Create { .. }) && other.key.owner == change.key.owner;
+        others.any(|other| makes(other) && (is_cname || other.key.rtype == Rtype::CNAME))
+    };
+    let turn = |place: &usize| {
+        let change = &changes[*place];
+        let goes = matches!(change.kind, ChangeKind::Delete { .. });
+        match (change.registered().is_some(), goes) {
+            (true, false) => SingleTurn::Mark,
+            (true, true) => SingleTurn::Unmark,
+            (false, true) if is_swapped(change) => SingleTurn::Room,
+            (false, _) => SingleTurn::Other,
+        }
+    };
+    let mut places = piece.changes.clone();
+    places.sort_by_key(turn);
+    places.into_iter().map(|place| UnitPiece { unit: piece.unit, changes: vec![place] }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Rule;
+    use crate::change::fixture::{Side, change, reason};
 
     /// Pieces of units with so many changes each.
     fn pieces_of(sizes: &[usize]) -> Vec<UnitPiece> {
@@ -66,12 +116,85 @@ mod tests {
     fn batches_hold_whole_units_up_to_the_limits() {
         let limits = UpdateLimits { edits: 5, octets: 100, parts: 6 };
         let size = |octets, parts| move |_| EditSize { octets, parts };
-        let by_edits = cut(pieces_of(&[2, 2, 2, 7, 1]), limits, size(1, 0));
+        let by_edits = cut(pieces_of(&[2, 2, 2, 7, 1]), (&[], limits), size(1, 0));
         assert_eq!(shape(&by_edits), [vec![2, 2], vec![2], vec![7], vec![1]]);
-        let by_octets = cut(pieces_of(&[1, 1, 1, 1]), limits, size(40, 0));
+        let by_octets = cut(pieces_of(&[1, 1, 1, 1]), (&[], limits), size(40, 0));
         assert_eq!(shape(&by_octets), [vec![1, 1], vec![1, 1]]);
-        let by_parts = cut(pieces_of(&[1, 1, 1, 1]), limits, size(1, 2));
+        let by_parts = cut(pieces_of(&[1, 1, 1, 1]), (&[], limits), size(1, 2));
         assert_eq!(shape(&by_parts), [vec![1, 1, 1], vec![1]]);
-        assert_eq!(cut(Vec::new(), limits, size(1, 0)), Vec::<Vec<UnitPiece>>::new());
+        assert_eq!(cut(Vec::new(), (&[], limits), size(1, 0)), Vec::<Vec<UnitPiece>>::new());
+    }
+
+    const NONE: Side<'static> = (0, &[]);
+
+    const ADDRESS: Side<'static> = (600, &["2a02:6b8::1"]);
+
+    const OTHER: Side<'static> = (600, &["2a02:6b8::2"]);
+
+    const ALIAS: Side<'static> = (600, &["b.search.example.net"]);
+
+    const TEXT: Side<'static> = (600, &["\"heritage=x\""]);
+
+    /// A change at a name.
+    fn by(name: &str, rtype: Rtype, sides: (Side<'_>, Side<'_>)) -> Change {
+        let rule = if rtype == Rtype::TXT { Rule::Registry } else { Rule::Undo };
+        change(
+            ("search", Some(1)),
+            (&format!("{name}.search.example.net"), rtype),
+            sides,
+            &[reason(rule, Some(1), &[])],
+        )
+    }
+
+    /// The changes of two units, the first of which has all but the last, in the order in which they are made one by one.
+    fn one_by_one(changes: &[Change]) -> Vec<String> {
+        let last = changes.len() - 1;
+        let pieces =
+            vec![UnitPiece { unit: 0, changes: (0..last).collect() }, UnitPiece { unit: 1, changes: vec![last] }];
+        let limits = UpdateLimits { edits: 1, ..UpdateLimits::NONE };
+        let batches = cut(pieces, (changes, limits), |_| EditSize::default());
+        let words = |batch: &Vec<UnitPiece>| {
+            let [UnitPiece { unit, changes: places }] = batch.as_slice() else { panic!("{batch:?}") };
+            let [place] = places.as_slice() else { panic!("{places:?}") };
+            let change = &changes[*place];
+            let verb = match change.kind {
+                ChangeKind::Create { .. } => '+',
+                ChangeKind::Modify { .. } => '~',
+                ChangeKind::Delete { .. } => '-',
+            };
+            let owner = change.key.owner.to_string();
+            format!("{unit} {verb}{} {}", change.key.rtype, owner.trim_end_matches(".search.example.net."))
+        };
+        batches.iter().map(words).collect()
+    }
+
+    #[test]
+    fn one_by_one_no_record_is_without_its_mark() {
+        let changes = [
+            by("a", Rtype::AAAA, (NONE, ADDRESS)),
+            by("aaaa-a", Rtype::TXT, (NONE, TEXT)),
+            by("aaaa-b", Rtype::TXT, (TEXT, NONE)),
+            by("b", Rtype::AAAA, (ADDRESS, NONE)),
+            by("c", Rtype::AAAA, (ADDRESS, OTHER)),
+            by("d", Rtype::AAAA, (NONE, ADDRESS)),
+        ];
+        let expected = ["0 +TXT aaaa-a", "0 +AAAA a", "0 -AAAA b", "0 ~AAAA c", "0 -TXT aaaa-b", "1 +AAAA d"];
+        assert_eq!(one_by_one(&changes), expected);
+    }
+
+    #[test]
+    fn one_by_one_a_cname_and_others_make_room_for_each_other() {
+        let changes = [
+            by("a", Rtype::AAAA, (NONE, ADDRESS)),
+            by("a", Rtype::CNAME, (ALIAS, NONE)),
+            by("aaaa-a", Rtype::TXT, (NONE, TEXT)),
+            by("cname-a", Rtype::TXT, (TEXT, NONE)),
+            by("b", Rtype::CNAME, (NONE, ALIAS)),
+            by("b", Rtype::AAAA, (ADDRESS, NONE)),
+            by("d", Rtype::AAAA, (NONE, ADDRESS)),
+        ];
+        let expected =
+            ["0 +TXT aaaa-a", "0 -CNAME a", "0 -AAAA b", "0 +AAAA a", "0 +CNAME b", "0 -TXT cname-a", "1 +AAAA d"];
+        assert_eq!(one_by_one(&changes), expected);
     }
 }

@@ -114,6 +114,9 @@ enum ChainLook {
     Moved(String),
     /// Without a marker: some RRsets are as they were to be, others not.
     Mixed,
+    /// Without a marker: the one RRset of a batch is neither as it was nor as it was to be, so that its update takes no
+    /// effect any more.
+    Replaced,
     /// The primary cannot be asked.
     Unreadable(Problem),
 }
@@ -181,7 +184,7 @@ impl<'a> ZoneWriter<'a> {
             let change = &changes[place];
             writer.size(zone, RrsetEdit { key: &change.key, kind: &change.kind })
         };
-        let mut queue: VecDeque<Vec<UnitPiece>> = batch::cut(pieces, writer.limits(), size).into();
+        let mut queue: VecDeque<Vec<UnitPiece>> = batch::cut(pieces, (changes, writer.limits()), size).into();
         let mut flight: VecDeque<SentBatch<'a>> = VecDeque::new();
         self.check_primary();
         loop {
@@ -427,6 +430,7 @@ impl<'a> ZoneWriter<'a> {
                 ChainLook::Late(place) => return self.take_late(place, flight, queue),
                 ChainLook::Moved(marker) => return self.give_up_moved(&marker, flight, &replies),
                 ChainLook::Mixed => return self.give_up_mixed(flight, &replies),
+                ChainLook::Replaced => return self.leave_replaced(flight),
                 ChainLook::Unreadable(error) => {
                     self.board.note_lost(&error);
                     let verdict = UnitVerdict::of_error(OutcomeCode::NotReached, &error);
@@ -656,6 +660,8 @@ impl<'a> ZoneWriter<'a> {
             ChainLook::Took(1)
         } else if read().all(|(change, answer)| self.is_before(change, answer)) {
             ChainLook::Took(0)
+        } else if let ([_], true) = (places.as_slice(), self.zone.writer.compares()) {
+            ChainLook::Replaced
         } else {
             ChainLook::Mixed
         })
@@ -677,6 +683,17 @@ impl<'a> ZoneWriter<'a> {
         let place = self.zone.writer.place(&self.zone.copy.zone);
         let error = Problem::new(place, "outcome-unknown", message).hint(hint);
         self.give_up(&UnitVerdict::of_error(OutcomeCode::NotReached, &error), flight, replies, BatchDoubt::Readable);
+    }
+
+    /// Leaves the one RRset of the batch in front, since another editor has written it: before its update, which was then refused,
+    /// or after it.
+    fn leave_replaced(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
+        let Some(front) = flight.pop_front() else { return };
+        self.tries = 0;
+        let why = "an answer was lost, and its RRset is neither as before nor as planned";
+        let verdict = self.stale(&front.pieces, why);
+        self.settle(&front.batch, BatchOutcome::Unknown(why.to_owned()));
+        self.board.leave(&front.pieces, &verdict);
     }
 
     /// Gives the zone up. Batches in flight that provably took no effect were not reached; for the others, their RRsets

@@ -17,7 +17,9 @@ use crate::plan::Plan;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
-use crate::target::{CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
+use crate::target::{
+    AtomicUnit, CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence,
+};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -113,10 +115,12 @@ fn share(pool: &Pool, target: &TargetId) -> Option<PoolShare> {
     pool.has_several().then(|| PoolShare { votes: pool.votes(target), terms })
 }
 
-/// Whether a copy of a zone has a marker as its fence: as the zone's settings say, else as its provider needs it.
+/// Whether a copy of a zone has a marker as its fence: as the zone's settings say, else as its provider needs it. A marker that
+/// is not written together with anything else would fence nothing.
 pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
-    let usual = || provider::capabilities(target).map(|capabilities| capabilities.fence);
-    spec.fence.or_else(usual) == Some(ZoneFence::Marker)
+    let capabilities = provider::capabilities(target);
+    let may_fence = capabilities.is_none_or(|own| own.unit != AtomicUnit::Rrset);
+    may_fence && spec.fence.or(capabilities.map(|own| own.fence)) == Some(ZoneFence::Marker)
 }
 
 /// Which records the targets of pools take, as far as it matters: with `context` targets are asked, where a file states a rare type.

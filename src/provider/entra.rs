@@ -28,5 +28,6 @@ mod tests;
 mod token;
 
 pub use self::login::AzureLogin;
+#[cfg(test)]
+pub use self::settings::EntraIdentity;
 pub use self::settings::EntraSettings;
-pub use self::token::AzureToken;

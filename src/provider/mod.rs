@@ -7,14 +7,14 @@ mod at_once;
 
 mod aws;
 
+mod azure_dns;
+
 pub mod cache;
 
 mod credentials;
 
 pub mod dns_server;
 
-#[expect(unused_imports, reason = "the providers that ask Azure are not there yet")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the providers that ask Azure are not there yet"))]
 mod entra;
 
 mod entries;
@@ -52,17 +52,22 @@ use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
 use crate::target::{NameServer, OpenedTarget, ReadTarget, RecordBounds, TargetCapabilities, TargetSet, WriteTarget};
 
-/// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says.
+/// Declares the providers: each word is a module with a `PROVIDER`, and what `type` says, unless a text behind it does.
 macro_rules! providers {
-    ($($(#[$attribute:meta])* $name:ident,)*) => {
+    ($($(#[$attribute:meta])* $name:ident $(= $word:literal)?,)*) => {
         $($(#[$attribute])* mod $name;)*
 
         /// All providers, each with what `type` says.
-        const PROVIDERS: &[(&str, Provider)] = &[$($(#[$attribute])* (stringify!($name), $name::PROVIDER),)*];
+        const PROVIDERS: &[(&str, Provider)] =
+            &[$($(#[$attribute])* (providers!(@word $name $($word)?), $name::PROVIDER),)*];
     };
+    (@word $name:ident) => { stringify!($name) };
+    (@word $name:ident $word:literal) => { $word };
 }
 
 providers! {
+    azure,
+    azure_private = "azure-private",
     etcd,
     powerdns,
     rfc2136,

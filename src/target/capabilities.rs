@@ -73,6 +73,8 @@ words! {
         Request = "request",
         /// A transaction about one zone.
         Transaction = "transaction",
+        /// One RRset. Nothing spans several, so that no marker can be a part of what is written.
+        Rrset = "rrset",
         /// The file of a zone.
         ZoneFile = "zone-file",
     }
@@ -95,7 +97,7 @@ words! {
     ZoneFence {
         /// A marker, since others may write at the same time.
         Marker = "marker",
-        /// Nothing: there is one writer alone.
+        /// Nothing: there is one writer alone, or each RRset is compared by itself.
         None = "none",
     }
 }

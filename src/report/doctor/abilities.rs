@@ -69,6 +69,7 @@ fn unit(target: &TargetDiagnosis) -> String {
         AtomicUnit::Message => "a message about one zone",
         AtomicUnit::Request => "a request about one zone",
         AtomicUnit::Transaction => "a transaction about one zone",
+        AtomicUnit::Rrset => return "one RRset".to_owned(),
         AtomicUnit::ZoneFile => "the file of a zone",
     };
     let limits = capabilities.limits;
