@@ -58,6 +58,7 @@ mod apply_swallowed;
 mod apply_undo;
 mod approvals;
 mod axfr;
+mod azure;
 mod bind;
 mod cached;
 mod carried_out;

@@ -13,9 +13,7 @@ use crate::doubles::azure::rules::{GoneAnswer, ThrottleAnswer};
 use crate::doubles::azure::set::AzureRecordSet;
 use crate::doubles::faults::{Fault, FaultKind};
 use crate::provider::examine::try_update;
-use crate::target::{
-    Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateReply, WriteTarget as _, marker_key,
-};
+use crate::target::{Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateReply, WriteTarget as _, marker_key};
 
 /// Both services.
 const KINDS: [AzureKind; 2] = [AzureKind::Public, AzureKind::Private];
