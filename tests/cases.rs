@@ -67,6 +67,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 const NO_CODES: &[&str] = &[
     "api-version",
     "automated-dns",
+    "azure-private",
     "content-type",
     "copy-and-remove",
     "create-only",
@@ -75,6 +76,8 @@ const NO_CODES: &[&str] = &[
     "hmac-sha256",
     "hmac-sha384",
     "hmac-sha512",
+    "if-match",
+    "if-none-match",
     "net-layout",
     "temporary-unreachable",
     "upsert-only",

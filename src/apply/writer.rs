@@ -114,8 +114,8 @@ enum ChainLook {
     Moved(String),
     /// Without a marker: some RRsets are as they were to be, others not.
     Mixed,
-    /// Without a marker: the one RRset of a batch is neither as it was nor as it was to be, so that its update takes no
-    /// effect any more.
+    /// Without a marker: the one RRset of a batch is neither as it was nor as it was to be, so that its update can no
+    /// longer take effect.
     Replaced,
     /// The primary cannot be asked.
     Unreadable(Problem),

@@ -144,10 +144,14 @@ pub(super) fn slow_targets<'c>(config: &'c Config, changes: &'c [Change]) -> imp
             change.pool == target.id.pool && (change.targets.is_empty() || change.targets.contains(&target.id.name))
         };
         let count = changes.iter().filter(is_own).count();
-        let time = pace.time_for(count);
+        let mut by_zone: BTreeMap<&ZoneName, usize> = BTreeMap::new();
+        changes.iter().filter(is_own).for_each(|change| *by_zone.entry(&change.zone).or_default() += 1);
+        let of_largest = by_zone.into_values().max().unwrap_or_default();
+        let time = pace.time_for(if pace.is_of_zone { of_largest } else { count });
+        let what = if pace.is_of_zone { "of each zone" } else { "for all zones" };
         let place = provider::place(target);
         let message = format!(
-            "`{place}`: {count} changes take {} min at least; it takes {} requests a minute",
+            "`{place}`: {count} changes take {} min at least; it takes {} requests a minute {what}",
             time.as_secs().div_ceil(60),
             pace.requests
         );

@@ -40,7 +40,8 @@ use crate::http::HttpClient;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::value::Time;
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome,
+    ZoneMaking,
 };
 
 use self::client::AzureClient;
@@ -63,6 +64,7 @@ pub fn capabilities(kind: AzureKind, settings: &SettingsNode) -> TargetCapabilit
         fence: ZoneFence::None,
         bounds: bounds(kind, settings),
         proof: PublicationProof::ReadBack,
+        pace: Some(WritePace { requests: settings::writes_per_minute(kind, settings), is_of_zone: true, rrsets: 1 }),
     }
 }
 

@@ -32,8 +32,10 @@ pub struct TargetCapabilities {
 /// How fast a target may be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WritePace {
-    /// How many requests it takes in a minute, for all its zones together.
+    /// How many requests it takes in a minute.
     pub requests: usize,
+    /// Whether it takes so many of each zone, and not of all together.
+    pub is_of_zone: bool,
     /// How many RRsets one request changes at most.
     pub rrsets: usize,
 }
@@ -120,9 +122,9 @@ mod tests {
 
     #[test]
     fn a_pace_says_how_long_changes_take() {
-        let pace = WritePace { requests: 60, rrsets: 1 };
+        let pace = WritePace { requests: 60, is_of_zone: true, rrsets: 1 };
         assert_eq!(pace.time_for(1_200), Duration::from_secs(1_200));
-        let pace = WritePace { requests: 300, rrsets: 499 };
+        let pace = WritePace { requests: 300, is_of_zone: false, rrsets: 499 };
         assert_eq!(pace.time_for(0), Duration::ZERO);
         assert_eq!(pace.time_for(10_000).as_millis(), 4_200, "21 requests");
     }

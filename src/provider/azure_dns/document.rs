@@ -136,7 +136,8 @@ pub fn read_refusal(octets: &[u8]) -> AzureRefusal {
     let document = inner.unwrap_or(document);
     let error = document.get("error").unwrap_or(&document);
     let said = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    AzureRefusal { code: said("code"), message: said("message") }
+    let (code, message) = (said("code"), said("message"));
+    AzureRefusal { code, message }
 }
 
 /// The content of a request that writes a record set as this RRset, with what others noted at it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::service::AzureKind;
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::node::{SettingsNode, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::entra::EntraSettings;
 use crate::provider::exchange::ExchangeSettings;
@@ -93,6 +93,13 @@ pub fn is_group(text: &str) -> bool {
 /// Whether the settings name a cloud of a government or of China.
 pub fn is_national(settings: &SettingsNode) -> bool {
     settings.get("cloud").and_then(SettingsNode::as_text).is_some_and(|cloud| cloud != "public")
+}
+
+/// How many writes of a zone go in a minute, by settings that may be wrong.
+pub fn writes_per_minute(kind: AzureKind, settings: &SettingsNode) -> usize {
+    let said = settings.get("writes_per_minute").map(|node| &node.value);
+    let count = if let Some(SettingsValue::Integer(count)) = said { usize::try_from(*count).ok() } else { None };
+    count.unwrap_or(kind.writes_per_minute() as usize)
 }
 
 /// The name of the API's host, where the settings say it.

@@ -29,7 +29,7 @@ pub const APP: (&str, &str, &str) =
 /// When the clock of tests begins: 2026-11-30, in seconds since the epoch.
 const BEGIN: i64 = 1_796_000_400;
 
-/// The seconds since the epoch on a clock that stands still while nothing waits.
+/// The seconds since the epoch on a clock that moves only while something waits.
 fn seconds(clock: &StillClock) -> i64 {
     BEGIN + i64::try_from(clock.0.lock().expect("no test panics with it").as_secs()).expect("a few hours")
 }

@@ -180,7 +180,7 @@ fn nothing_is_written_over() {
         assert_eq!(account.held("a"), ["A 192.0.2.9"]);
         assert_eq!(account.held("b"), ["A 192.0.2.1"]);
         assert_eq!(account.held("c"), ["A 192.0.2.9"]);
-        // What was seen is forgotten, so that the rest goes by what is there now.
+        // What was seen is forgotten, so that the next update depends on what is there now.
         assert!(matches!(account.send(&writer, "b", &delete("192.0.2.1")), UpdateReply::Done));
         let words = stale(account.send(&writer, "c", &create("192.0.2.2")));
         assert_eq!(words, "A of `c.example.net.` is not what the plan says");

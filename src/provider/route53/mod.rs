@@ -69,7 +69,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         bounds: bounds::BOUNDS,
         proof: PublicationProof::InSync,
         // Each RRset that changes takes two records of a batch.
-        pace: Some(WritePace { requests, rrsets: change::LIMITS.parts / 2 }),
+        pace: Some(WritePace { requests, is_of_zone: false, rrsets: change::LIMITS.parts / 2 }),
     }
 }
 

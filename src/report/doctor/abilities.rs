@@ -43,7 +43,10 @@ fn bounded(limit: usize) -> Option<usize> {
 pub fn push_abilities(out: &mut String, target: &TargetDiagnosis, width: usize, paint: &Paint) {
     let capabilities = &target.abilities.capabilities;
     let at_once = target.examined.pace().map(|pace| format!("{} of a zone at a time", counted(pace, "update")));
-    let of_service = capabilities.pace.map(|pace| format!("{} requests a minute for all zones", pace.requests));
+    let of_service = capabilities.pace.map(|pace| {
+        let what = if pace.is_of_zone { "of each zone" } else { "for all zones" };
+        format!("{} requests a minute {what}", pace.requests)
+    });
     let both: Vec<String> = at_once.into_iter().chain(of_service).collect();
     let of_pace = (!both.is_empty()).then(|| ("pace", both.join("; ")));
     let lines = [
