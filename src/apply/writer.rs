@@ -498,7 +498,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Leaves those pieces of the first batch that the server named as the reason why it did not do it, each with the verdict
     /// that `alone` gives, and makes a batch of the others; the batches behind it in flight are made again. Does nothing where
-    /// the server named no piece, or all of them.
+    /// the server named no piece, or the only one.
     fn leave_blamed(
         &mut self,
         flight: &mut VecDeque<SentBatch<'a>>,
@@ -517,14 +517,17 @@ impl<'a> ZoneWriter<'a> {
             pieces.into_iter().partition(|piece| words_of(piece).is_some());
         let named: Vec<(UnitPiece, String)> =
             named.into_iter().filter_map(|piece| Some((piece.clone(), words_of(&piece)?.clone()))).collect();
-        if named.is_empty() || others.is_empty() {
+        // A piece that is alone in its batch is left in the usual way.
+        if named.is_empty() || named.len() == 1 && others.is_empty() {
             return false;
         }
         let Some(front) = flight.pop_front() else { return false };
         self.tries = 0;
         self.make_again(flight, queue);
         self.settle_or_await(front, why);
-        queue.push_front(others);
+        if !others.is_empty() {
+            queue.push_front(others);
+        }
         for (piece, words) in named {
             let piece = std::slice::from_ref(&piece);
             let verdict = alone(self, piece, &words);

@@ -2,6 +2,8 @@
 //! answers, before the next one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -24,12 +26,27 @@ struct QueuedUpdate {
     edits: Vec<(RrKey, ChangeKind)>,
 }
 
+/// Sends an update, and gives its reply.
+type UpdateDelivery = Box<dyn Fn(&Update<'_>) -> UpdateReply + Send>;
+
+/// The way to a thread, which ends with it.
+struct DeliveryThread {
+    /// What it is to deliver.
+    queue: Sender<QueuedUpdate>,
+    /// What it says.
+    said: Receiver<(UpdateTicket, UpdateReply)>,
+}
+
 /// Writes one zone.
 pub struct InTurn {
-    /// The way to the thread, which ends with it.
-    queue: Sender<QueuedUpdate>,
-    /// What the thread says.
-    said: Receiver<(UpdateTicket, UpdateReply)>,
+    /// Where it writes, as messages name it.
+    place: String,
+    /// What delivers, until the thread has it.
+    deliver: Option<UpdateDelivery>,
+    /// The thread, from the first update on: a run may have thousands of zones to which nothing is sent.
+    thread: Option<DeliveryThread>,
+    /// Whether nothing more is to be delivered.
+    is_over: Arc<AtomicBool>,
     /// The replies that were not asked for yet.
     replies: HashMap<UpdateTicket, UpdateReply>,
     /// The latest ticket.
@@ -39,12 +56,40 @@ pub struct InTurn {
 }
 
 impl InTurn {
-    /// Starts the thread; nothing is sent yet. `deliver` sends an update, and gives its reply.
-    pub fn new(deliver: impl Fn(&Update<'_>) -> UpdateReply + Send + 'static) -> InTurn {
-        let (queue, queued) = channel();
-        let (say, said) = channel();
-        thread::spawn(move || deliver_all(&queued, &say, &deliver));
-        InTurn { queue, said, replies: HashMap::new(), latest: 0, losses: 0 }
+    /// Nothing is sent yet.
+    pub fn new(place: String, deliver: impl Fn(&Update<'_>) -> UpdateReply + Send + 'static) -> InTurn {
+        InTurn {
+            place,
+            deliver: Some(Box::new(deliver)),
+            thread: None,
+            is_over: Arc::default(),
+            replies: HashMap::new(),
+            latest: 0,
+            losses: 0,
+        }
+    }
+
+    /// The thread, which is started where it does not run.
+    ///
+    /// Errors: the system gives none.
+    fn thread(&mut self) -> Result<&DeliveryThread, Problem> {
+        if let Some(deliver) = self.deliver.take() {
+            let (queue, queued) = channel();
+            let (say, said) = channel();
+            let is_over = Arc::clone(&self.is_over);
+            let started = thread::Builder::new().spawn(move || deliver_all(&queued, &say, &deliver, &is_over));
+            self.thread = started.is_ok().then_some(DeliveryThread { queue, said });
+        }
+        self.thread.as_ref().ok_or_else(|| {
+            let hint = "raise the limit of tasks of this service or user";
+            Problem::new(&self.place, "connect-failed", "the system gives no thread to write with").hint(hint)
+        })
+    }
+}
+
+impl Drop for InTurn {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
     }
 }
 
@@ -52,10 +97,14 @@ impl InTurn {
 fn deliver_all(
     queued: &Receiver<QueuedUpdate>,
     say: &Sender<(UpdateTicket, UpdateReply)>,
-    deliver: &impl Fn(&Update<'_>) -> UpdateReply,
+    deliver: &UpdateDelivery,
+    is_over: &AtomicBool,
 ) {
     let mut lost: Option<(u64, Problem)> = None;
     for QueuedUpdate { ticket, losses, zone, edits } in queued {
+        if is_over.load(Ordering::SeqCst) {
+            return;
+        }
         let reply = match &lost {
             Some((before, problem)) if *before == losses => UpdateReply::Unknown(problem.clone()),
             _ => {
@@ -82,7 +131,7 @@ impl UpdateZone for InTurn {
         let ticket = UpdateTicket(self.latest);
         let edits = update.edits.iter().map(|edit| (edit.key.clone(), edit.kind.clone())).collect();
         let queued = QueuedUpdate { ticket, losses: self.losses, zone: update.zone.clone(), edits };
-        self.queue.send(queued).expect("the thread lives as long as this");
+        self.thread()?.queue.send(queued).expect("the thread lives as long as this");
         Ok(ticket)
     }
 
@@ -91,7 +140,8 @@ impl UpdateZone for InTurn {
             if let Some(reply) = self.replies.remove(&ticket) {
                 return reply;
             }
-            let (ticket, reply) = self.said.recv().expect("the thread replies to each update");
+            let thread = self.thread.as_ref().expect("an update was sent");
+            let (ticket, reply) = thread.said.recv().expect("the thread replies to each update");
             // All that is in flight is asked for before anything else is sent.
             if matches!(reply, UpdateReply::Unknown(_)) {
                 self.losses = self.latest;
@@ -103,7 +153,7 @@ impl UpdateZone for InTurn {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
 
     use super::*;
     use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl};
@@ -126,7 +176,7 @@ mod tests {
     fn behind_an_update_without_an_answer_nothing_is_sent_until_that_is_known() {
         let delivered: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&delivered);
-        let mut session = InTurn::new(move |update: &Update<'_>| {
+        let mut session = InTurn::new("etcd".to_owned(), move |update: &Update<'_>| {
             let name = update.edits[0].key.owner.as_name().to_string();
             let is_lost = name.starts_with("lost");
             log.lock().unwrap().push(name);

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::bounds::BOUNDS;
 use super::json::{Comparison, Operation, Transaction};
 use super::keys::{NamedKey, is_reverse};
-use super::layout::{EtcdLayout, KeyRange};
-use super::seen::{SeenKeys, SeenName};
+use super::layout::EtcdLayout;
+use super::seen::{ComparedName, SeenKeys, SeenName};
 use super::service::{EtcdService, ServiceRecord, with_ttl};
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
 use crate::target::{EditSize, RrsetEdit, Update, UpdateLimits, marker_key};
@@ -66,7 +66,7 @@ pub fn transaction(
     owner: Option<&str>,
 ) -> Result<PlannedTransaction, ChangeFault> {
     let mut made = PlannedTransaction { transaction: Transaction::default(), names: BTreeSet::new() };
-    let mut ranges: BTreeMap<KeyRange, &SeenName> = BTreeMap::new();
+    let mut compared: BTreeMap<String, ComparedName<'_>> = BTreeMap::new();
     for edit in &update.edits {
         if is_of_marker(update.zone, edit) {
             marker(layout, edit.kind, &mut made.transaction)?;
@@ -84,10 +84,12 @@ pub fn transaction(
         let site = EditSite { edit, zone: update.zone, path: &path, found, owner, deletes: &deletes };
         site.add_to(&mut made.transaction)?;
         made.names.insert(name.to_name());
-        ranges.insert(KeyRange::around(&path), found);
+        let is_pointer = edit.key.rtype == Rtype::PTR;
+        let new = ComparedName { seen: found, is_pointer, is_there: edit.kind.before().is_some() };
+        let name = compared.entry(path).or_insert(new);
+        name.is_pointer &= is_pointer;
     }
-    let compared = seen.joined(ranges);
-    made.transaction.comparisons.extend(compared.into_iter().map(|(range, at)| Comparison::NoneSince(range, at)));
+    made.transaction.comparisons.extend(seen.joined(compared));
     Ok(made)
 }
 
@@ -150,6 +152,14 @@ impl EditSite<'_> {
             .filter_map(|key| Some((*key, key.record.as_ref().ok()?)))
             .filter(|(_, record)| record.rtype == rtype)
             .collect();
+        let is_of_type = |other: &NamedKey| of_type.iter().any(|(own, _)| own.key.key == other.key.key);
+        let mut foreign = found.keys.iter().filter(|own| own.key.key == self.path || own.record.is_err());
+        if let (Some(foreign), Some(_)) = (foreign.find(|own| !is_of_type(own)), edit.kind.after()) {
+            let key = &foreign.key.key;
+            return Err(impossible(format!(
+                "`{name}` has the key `{key}` of something else, which zonewright never touches"
+            )));
+        }
         let stays = |other: &ServiceRecord| other.rtype != rtype && !(self.deletes)(other.rtype);
         let mut others = own.iter().filter_map(|key| key.record.as_ref().ok()).filter(|other| stays(other));
         let clashes = |other: &ServiceRecord| rtype == Rtype::CNAME || other.rtype == Rtype::CNAME;

@@ -43,8 +43,8 @@ pub struct ZoneKeys {
     pub revision: i64,
     /// The keys of names.
     pub named: Vec<NamedKey>,
-    /// What the keys of no name are.
-    pub strange: Vec<String>,
+    /// The keys of no name.
+    pub strange: Vec<EtcdKey>,
     /// The marker.
     pub marker: Option<EtcdKey>,
 }
@@ -60,7 +60,7 @@ impl ZoneKeys {
             } else if !layout.is_own(&key.key) {
                 match named(layout, key, owner) {
                     Ok(named) => all.named.push(named),
-                    Err(key) => all.strange.push(format!("the key `{key}`, which is of no name")),
+                    Err(key) => all.strange.push(key),
                 }
             }
         }
@@ -92,11 +92,8 @@ impl ZoneKeys {
                 builder.push(key.as_name(), Rtype::TXT, rrset.ttl(), rdata.as_octets())?;
             }
         }
-        let mut opaque: Vec<OpaqueRecords> = self
-            .strange
-            .iter()
-            .map(|what| OpaqueRecords { owner: zone.as_name().to_name(), what: what.clone() })
-            .collect();
+        let of_no_name = |key| OpaqueRecords { owner: zone.as_name().to_name(), what: of_no_name(key) };
+        let mut opaque: Vec<OpaqueRecords> = self.strange.iter().map(of_no_name).collect();
         let shadows = self.shadows(zone);
         for (owner, keys) in self.by_owner() {
             opaque.extend(opaque_at(&owner, &keys, &shadows));
@@ -155,11 +152,16 @@ impl ZoneKeys {
 /// How long CoreDNS lets caches keep that there is nothing, in seconds.
 const NEGATIVE_TTL: u32 = 30;
 
+/// What a key of no name is, as a part of a sentence.
+pub fn of_no_name(key: &EtcdKey) -> String {
+    format!("the key `{}`, which is of no name", key.key)
+}
+
 /// A key with its name and its record; the key itself where it is of no name.
-fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKey, String> {
+fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKey, EtcdKey> {
     let service: Option<EtcdService> = serde_json::from_slice(&key.value).ok();
     let strip = service.as_ref().map_or(0, |service| service.targetstrip);
-    let Some(owner) = layout.owner(&key.key, strip) else { return Err(key.key) };
+    let Some(owner) = layout.owner(&key.key, strip) else { return Err(key) };
     let is_whole_path = strip == 0 && is_reverse(owner.as_name());
     let record = match &service {
         _ if key.has_lease => Err("a key with a lease".to_owned()),

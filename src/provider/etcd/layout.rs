@@ -27,6 +27,11 @@ impl EtcdLayout {
         Some(EtcdLayout { zone: zone.clone(), root: format!("{prefix}{}", downwards(&labels)) })
     }
 
+    /// The zone.
+    pub fn zone(&self) -> &ZoneName {
+        &self.zone
+    }
+
     /// All keys below the zone.
     pub fn range(&self) -> KeyRange {
         KeyRange::below(&self.root)

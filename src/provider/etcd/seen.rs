@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::json::Operation;
-use super::keys::{NamedKey, ZoneKeys};
+use super::json::{Comparison, Operation};
+use super::keys::{EtcdKey, NamedKey, ZoneKeys, of_no_name};
 use super::layout::{EtcdLayout, KeyRange};
 use crate::dns::Name;
 
@@ -40,12 +40,13 @@ impl SeenKeys {
     /// Whether what was seen of a name is out of date at any rate: a write of its own was next to it.
     pub fn lacks(&self, layout: &EtcdLayout, name: &Name) -> bool {
         let Some(seen) = self.of(name) else { return true };
-        layout.path(name.as_name()).is_some_and(|path| self.is_written(&KeyRange::around(&path), seen.revision))
+        layout.path(name.as_name()).is_some_and(|path| self.is_written(&KeyRange::below(&path), seen.revision))
     }
 
     /// Takes what was read of names at one revision; `is_whole` says that all keys of the zone were read.
     pub fn take(&mut self, layout: &EtcdLayout, keys: &ZoneKeys, names: &BTreeSet<Name>, is_whole: bool) {
-        let mut sorted: Vec<&NamedKey> = keys.named.iter().collect();
+        let strange: Vec<NamedKey> = keys.strange.iter().map(|key| nameless(layout, key)).collect();
+        let mut sorted: Vec<&NamedKey> = keys.named.iter().chain(&strange).collect();
         sorted.sort_unstable_by(|one, other| one.key.key.cmp(&other.key.key));
         let place = |key: &str| sorted.partition_point(|own| own.key.key.as_str() < key);
         for name in names {
@@ -76,33 +77,59 @@ impl SeenKeys {
         self.written.range(range.from.clone()..range.to.clone()).any(|(_, written)| *written > revision)
     }
 
-    /// Ranges, each with the revision after which no key of it may have been written. Those of neighbours are one where few keys of
-    /// others are between them.
-    pub fn joined(&self, ranges: BTreeMap<KeyRange, &SeenName>) -> Vec<(KeyRange, i64)> {
-        let mut joined: Vec<(KeyRange, &SeenName)> = Vec::new();
-        for (range, seen) in ranges {
-            if let Some((last, before)) = joined.last_mut()
-                && let Some(both) = self.both((last, before), (&range, seen))
-            {
-                (*last, *before) = (both, seen);
-            } else {
-                joined.push((range, seen));
+    /// What names are compared by, sorted by their paths. Neighbours are one range where few keys of others are between them; the
+    /// keys of a sibling, such as `a-b` of `a`, are in a range of several, and no part of a name by itself.
+    pub fn joined(&self, names: BTreeMap<String, ComparedName<'_>>) -> Vec<Comparison> {
+        let mut joined: Vec<(KeyRange, Vec<(String, ComparedName<'_>)>)> = Vec::new();
+        for (path, name) in names {
+            let range = KeyRange::around(&path);
+            match joined.last_mut() {
+                Some((last, own)) if let Some(both) = self.both((&*last, own), (&range, name.seen)) => {
+                    *last = both;
+                    own.push((path, name));
+                }
+                _ => joined.push((range, vec![(path, name)])),
             }
         }
-        joined.into_iter().map(|(range, seen)| (range, seen.revision)).collect()
+        let compared = |(range, own): (KeyRange, Vec<(String, ComparedName<'_>)>)| match own.as_slice() {
+            // Of a PTR CoreDNS reads the one key at the path, which is compared by itself where it is there.
+            [(path, ComparedName { is_pointer: true, is_there, .. })] => {
+                (!is_there).then(|| Comparison::Unchanged(path.clone(), 0))
+            }
+            [(path, name)] => Some(Comparison::NoneSince(KeyRange::below(path), name.seen.revision)),
+            several => several.first().map(|(_, name)| Comparison::NoneSince(range, name.seen.revision)),
+        };
+        joined.into_iter().filter_map(compared).collect()
     }
 
-    /// One range for two, the second behind the first; none where they stay apart.
+    /// One range for those of neighbours and of the name behind them; none where they stay apart.
     fn both(
         &self,
-        (first, before): (&KeyRange, &SeenName),
+        (first, names): (&KeyRange, &[(String, ComparedName<'_>)]),
         (second, seen): (&KeyRange, &SeenName),
     ) -> Option<KeyRange> {
+        let before = names.last()?.1.seen;
         let both = KeyRange { from: first.from.clone(), to: first.to.clone().max(second.to.clone()) };
         let (left, right) = before.span.as_ref().zip(seen.span.as_ref())?;
         let is_near = right.start.saturating_sub(left.end) <= MAX_BETWEEN && before.revision == seen.revision;
         (is_near && !self.is_written(&both, seen.revision)).then_some(both)
     }
+}
+
+/// A name that a write compares.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedName<'s> {
+    /// What was seen of it.
+    pub seen: &'s SeenName,
+    /// Whether all that is written there is a PTR.
+    pub is_pointer: bool,
+    /// Whether a key of what is written was there, which is compared by itself.
+    pub is_there: bool,
+}
+
+/// A key of no name, as one that no write may touch.
+fn nameless(layout: &EtcdLayout, key: &EtcdKey) -> NamedKey {
+    NamedKey { key: key.clone(), owner: layout.zone().as_name().to_name(), record: Err(of_no_name(key)) }
 }
 
 /// What is read to see the keys of a name: all below its path, and the path itself.
@@ -112,7 +139,6 @@ pub fn reads_of(path: &str) -> [Operation; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::EtcdKey;
     use super::*;
     use crate::dns::ZoneName;
 
@@ -140,20 +166,24 @@ mod tests {
         if let Some(written) = written {
             seen.forget(&layout, &BTreeSet::from([name(written)]), Some(9));
         }
-        let range = |own: &Name| Some((KeyRange::around(&layout.path(own.as_name())?), seen.of(own)?));
-        let ranges = names.iter().filter_map(range).collect();
-        let words = |(range, at): (KeyRange, i64)| {
+        let compared = |own: &Name| {
+            let name = ComparedName { seen: seen.of(own)?, is_pointer: false, is_there: false };
+            Some((layout.path(own.as_name())?, name))
+        };
+        let compared = names.iter().filter_map(compared).collect();
+        let words = |comparison: Comparison| {
+            let Comparison::NoneSince(range, at) = comparison else { panic!("{comparison:?}") };
             let short = |key: &str| key.trim_start_matches("/skydns/net/example/").to_owned();
             format!("{}..{}@{at}", short(&range.from), short(&range.to))
         };
-        seen.joined(ranges).into_iter().map(words).collect()
+        seen.joined(compared).into_iter().map(words).collect()
     }
 
     #[test]
     fn neighbours_are_compared_as_one_where_the_zone_was_read_whole() {
         let names = ["h1", "h2", "h3"];
         assert_eq!(compared(true, &[], &names, None), ["h1..h30@7"]);
-        assert_eq!(compared(false, &[], &names, None), ["h1..h10@7", "h2..h20@7", "h3..h30@7"]);
+        assert_eq!(compared(false, &[], &names, None), ["h1/..h10@7", "h2/..h20@7", "h3/..h30@7"]);
         // `a-b` is in the range of `a`, and does not end it.
         assert_eq!(compared(true, &["a", "a-b"], &["a", "a-b", "b"], None), ["a..b0@7"]);
     }
@@ -162,21 +192,21 @@ mod tests {
     fn names_with_many_others_between_them_stay_apart() {
         let others: Vec<String> = (100..120).map(|number| format!("m{number}")).collect();
         let mut there: Vec<&str> = others.iter().map(String::as_str).collect();
-        assert_eq!(compared(true, &there, &["a", "z"], None), ["a..a0@7", "z..z0@7"]);
+        assert_eq!(compared(true, &there, &["a", "z"], None), ["a/..a0@7", "z/..z0@7"]);
         there.truncate(16);
         assert_eq!(compared(true, &there, &["a", "z"], None), ["a..z0@7"]);
     }
 
     #[test]
     fn what_was_written_here_is_in_no_range_that_was_read_before() {
-        assert_eq!(compared(true, &[], &["h1", "h3"], Some("h2")), ["h1..h10@7", "h3..h30@7"]);
+        assert_eq!(compared(true, &[], &["h1", "h3"], Some("h2")), ["h1/..h10@7", "h3/..h30@7"]);
         let layout = EtcdLayout::new("/skydns/", &ZoneName::new(Name::parse("example.net").unwrap())).unwrap();
         let mut seen = SeenKeys::default();
         let names = BTreeSet::from([name("a"), name("b")]);
         seen.take(&layout, &ZoneKeys::read(&layout, Vec::new(), 7, None), &names, true);
         assert!(!seen.lacks(&layout, &name("a")));
-        seen.forget(&layout, &BTreeSet::from([name("a-b")]), Some(9));
-        assert!(seen.lacks(&layout, &name("a")), "its range holds `a-b`");
+        seen.forget(&layout, &BTreeSet::from([name("x.a")]), Some(9));
+        assert!(seen.lacks(&layout, &name("a")), "its range holds `x.a`");
         assert!(!seen.lacks(&layout, &name("b")));
     }
 }

@@ -72,9 +72,9 @@ impl WriteTarget for EtcdWriter {
         Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
     }
 
-    fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
+    fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
         let delivery = Arc::clone(&self.delivery);
-        Box::new(InTurn::new(move |update: &Update<'_>| delivery.deliver(update)))
+        Box::new(InTurn::new(self.place(zone), move |update: &Update<'_>| delivery.deliver(update)))
     }
 
     fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {

@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::document::{ListedSet, SetAction};
 use super::names::value_text;
-use crate::dns::{Name, Rrset, Rtype};
+use crate::dns::{Name, RrKey, Rrset, Rtype};
 use crate::target::{EditSize, RrsetEdit, Update, UpdateLimits};
 
 /// How many records, as elements of a request, a batch may have.
-const RECORDS: usize = 1_000;
+pub const RECORDS: usize = 1_000;
 
 /// How many characters all values of a batch may have.
-const CHARACTERS: usize = 32_000;
+pub const CHARACTERS: usize = 32_000;
 
 /// What one update may hold, with room for the marker, which is deleted and created.
 pub const LIMITS: UpdateLimits =
     UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: RECORDS - 2 };
 
 /// How many characters a marker has at most, by far.
-const MARKER_CHARACTERS: usize = 200;
+pub const MARKER_CHARACTERS: usize = 200;
 
 /// What an edit takes: the characters and the number of the values that it deletes and creates.
 pub fn size(edit: RrsetEdit<'_>) -> EditSize {
@@ -46,11 +46,9 @@ impl SeenSets {
         self.0.insert(name, sets);
     }
 
-    /// Forgets what was seen of the names of an update.
-    pub fn forget(&mut self, update: &Update<'_>) {
-        for edit in &update.edits {
-            self.0.remove(&edit.key.owner.as_name().to_name());
-        }
+    /// Forgets what was seen of names.
+    pub fn forget<'n>(&mut self, keys: impl Iterator<Item = &'n RrKey>) {
+        keys.for_each(|key| drop(self.0.remove(&key.owner.as_name().to_name())));
     }
 
     /// Notes what a batch did.
@@ -105,7 +103,7 @@ impl SeenSets {
 mod tests {
     use super::super::document::batch;
     use super::*;
-    use crate::dns::{ChangeKind, NameRef, Rdata, RrKey, Ttl, ZoneName};
+    use crate::dns::{ChangeKind, NameRef, Rdata, Ttl, ZoneName};
 
     fn name(text: &str) -> Name {
         Name::parse(&format!("{text}.example.net")).unwrap()

@@ -17,8 +17,17 @@ const VERSION: &str = "/2013-04-01";
 /// The name of the service in signatures.
 const SERVICE: &str = "route53";
 
-/// The region in signatures: the service is one for all regions.
-const REGION: &str = "us-east-1";
+/// The region in signatures for an endpoint: the service is one for all regions of a partition (AWS, "Amazon Route 53 endpoints").
+fn region_of(endpoint: &str) -> &'static str {
+    match endpoint {
+        own if own.ends_with(".amazonaws.com.cn") => "cn-northwest-1",
+        own if own.contains("us-gov") => "us-gov-west-1",
+        _ => "us-east-1",
+    }
+}
+
+/// How often a question that changes nothing is asked whose answer does not come.
+const ASKED_AGAIN: u32 = 3;
 
 /// How often a request is sent that the service was too busy for.
 const TRIES: u32 = 6;
@@ -122,6 +131,11 @@ impl Route53Client {
             } else if fault.kind == Route53FaultKind::Busy && tries < TRIES {
                 self.pace.wait((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                 tries += 1;
+            } else if fault.kind == Route53FaultKind::Unknown
+                && question.method == HttpMethod::Get
+                && tries < ASKED_AGAIN
+            {
+                tries += 1;
             } else {
                 return Err(fault);
             }
@@ -136,15 +150,17 @@ impl Route53Client {
         self.pace.take(self.interval);
         let now = (self.clock)();
         let credentials = self.login.credentials(now).map_err(|problem| Route53Fault {
-            kind: Route53FaultKind::Refused,
-            code: "no-credentials",
+            // They may be there later: what gives them may be out of reach.
+            kind: Route53FaultKind::Ended,
+            code: problem.code.as_str(),
             message: problem.message,
             hint: problem.hint.unwrap_or_default(),
             said: Vec::new(),
         })?;
         let own: Vec<(&str, &str)> = if content.is_empty() { Vec::new() } else { vec![("content-type", XML)] };
         let request = AwsRequest { method, url: &url, headers: &own, content };
-        let signed = sign(&request, &credentials, &SigningScope { service: SERVICE, region: REGION, now });
+        let signed =
+            sign(&request, &credentials, &SigningScope { service: SERVICE, region: region_of(&self.endpoint), now });
         let headers: Vec<(&str, &str)> = signed.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let content = (!content.is_empty()).then_some(HttpContent { media_type: XML, text: content });
         let asked = HttpQuestion { method, url: &url, headers: &headers, content, max, repeats: false };
@@ -177,19 +193,30 @@ fn unanswered(HttpFailure { kind, message }: HttpFailure) -> Route53Fault {
 }
 
 /// What the service says of a change whose RRset is not what the change says.
-const STALE: [&str; 4] =
-    ["but it already exists", "but it was not found", "do not match the current values", "conflicting"];
+const STALE: [&str; 5] = [
+    "but it already exists",
+    "but it was not found",
+    "do not match the current values",
+    "conflicting",
+    "conflicts with other records",
+];
+
+/// How many messages of an answer are shown.
+const SHOWN: usize = 3;
 
 /// What an answer without success means.
 fn refused(answer: &HttpAnswer, fault: &ServiceFault, now: Time) -> Route53Fault {
     let words: Vec<String> = fault.messages.iter().map(|message| shown(message)).collect();
-    let said = if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) };
+    let more = words.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let said = words[..words.len().min(SHOWN)].join("; ");
+    let said = if said.is_empty() { String::new() } else { format!(": {said}{more}") };
     let made = |kind, code: &'static str, hint: &str| Route53Fault {
         kind,
         code,
         message: shown(&format!("Route 53 answers with {}{said}", code_of(answer, fault))),
         hint: hint.to_owned(),
-        said: fault.messages.clone(),
+        said: words.clone(),
     };
     let is_stale = |message: &String| STALE.iter().any(|words| message.contains(words));
     match fault.code.as_str() {
@@ -213,9 +240,11 @@ fn refused(answer: &HttpAnswer, fault: &ServiceFault, now: Time) -> Route53Fault
             let hint = "set the clock of this machine: signatures hold for five minutes".to_owned();
             Route53Fault { message, hint, ..made(Route53FaultKind::Refused, "api-denied", "") }
         }
+        "RequestExpired" => made(Route53FaultKind::Ended, "api-denied", "compare the clock of this machine"),
         "NoSuchHostedZone" => {
             made(Route53FaultKind::Refused, "zone-not-served", "compare `zone_ids` with the zones of the account")
         }
+        _ if answer.status == 429 => made(Route53FaultKind::Busy, "api-failed", "try again later"),
         _ if answer.status == 403 => made(
             Route53FaultKind::Refused,
             "api-denied",

@@ -16,6 +16,8 @@ pub struct HostedZone {
     pub id: String,
     /// Its name.
     pub name: Name,
+    /// How many sets it has.
+    pub sets: u64,
     /// Whether only networks that it is for see it.
     pub is_private: bool,
     /// The service of Amazon that made it and writes it.
@@ -188,6 +190,7 @@ pub fn read_zones(octets: &[u8]) -> Result<ZonePage, String> {
         Ok(HostedZone {
             id: id.trim_start_matches("/hostedzone/").to_owned(),
             name: parse_name(listed.text_of("Name").ok_or("a hosted zone without a name")?)?,
+            sets: listed.text_of("ResourceRecordSetCount").and_then(|count| count.parse().ok()).unwrap_or(0),
             is_private: config.and_then(|config| config.text_of("PrivateZone")) == Some("true"),
             linked_service: listed.child("LinkedService").map(|service| {
                 let principal = service.text_of("ServicePrincipal").filter(|principal| !principal.is_empty());

@@ -58,7 +58,9 @@ pub const PROVIDER: Provider =
 
 /// A batch of changes compares whole sets.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
-    let requests = settings::requests_per_second(settings).saturating_mul(60);
+    let (requests, records) = settings::pace(settings);
+    let requests = requests.saturating_mul(60);
+    let records = records.unwrap_or(change::LIMITS.parts).min(change::LIMITS.parts);
     TargetCapabilities {
         home: ZoneHome::Servers,
         making: ZoneMaking { creates: true, deletes: true },
@@ -69,7 +71,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         bounds: bounds::BOUNDS,
         proof: PublicationProof::InSync,
         // Each RRset that changes takes two records of a batch.
-        pace: Some(WritePace { requests, is_of_zone: false, rrsets: change::LIMITS.parts / 2 }),
+        pace: Some(WritePace { requests, is_of_zone: false, rrsets: (records / 2).max(1) }),
     }
 }
 

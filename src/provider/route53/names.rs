@@ -59,7 +59,11 @@ fn converted(text: &str, base: u32, escape: impl Fn(u8) -> String) -> Option<Str
             rest = &rest[3..];
         } else {
             let escaped = rest.chars().next()?;
-            made.extend(['\\', escaped]);
+            // A dot in a label of a name, and the like; in texts, these two are escaped.
+            match u8::try_from(escaped) {
+                Ok(octet) if !matches!(octet, b'"' | b'\\') => made.push_str(&escape(octet)),
+                _ => made.extend(['\\', escaped]),
+            }
             rest = &rest[escaped.len_utf8()..];
         }
     }
@@ -95,7 +99,7 @@ mod tests {
     fn values_have_octal_escapes() {
         for (rtype, ours, theirs) in [
             (Rtype::TXT, r#""a\"b\\c" "\009\195\164""#, r#""a\"b\\c" "\011\303\244""#),
-            (Rtype::CNAME, r"\*.example.net.", r"*.example.net."),
+            (Rtype::CNAME, r"\*.a\.b.example.net.", r"*.a\056b.example.net."),
             (Rtype::MX, "10 mail.example.net.", "10 mail.example.net."),
         ] {
             let rdata = Rdata::read(rtype, ours, NameRef::ROOT).unwrap();

@@ -173,11 +173,13 @@ pub fn server_names(settings: &SettingsNode) -> Vec<(Name, Origin)> {
     settings.get("endpoint").and_then(host_name).into_iter().collect()
 }
 
-/// How many requests go in a second, by settings that may be wrong.
-pub fn requests_per_second(settings: &SettingsNode) -> usize {
-    let said = settings.get("requests_per_second").map(|node| &node.value);
-    let count = if let Some(SettingsValue::Integer(count)) = said { usize::try_from(*count).ok() } else { None };
-    count.unwrap_or(REQUESTS as usize)
+/// How many requests go in a second, and how many records one batch may have, by settings that may be wrong.
+pub fn pace(settings: &SettingsNode) -> (usize, Option<usize>) {
+    let count = |key: &str| match settings.get(key).map(|node| &node.value) {
+        Some(SettingsValue::Integer(count)) => usize::try_from(*count).ok(),
+        _ => None,
+    };
+    (count("requests_per_second").unwrap_or(REQUESTS as usize), count("batch_records"))
 }
 
 /// The URL of the API.
@@ -194,8 +196,9 @@ pub fn place(settings: &SettingsNode) -> String {
 
 /// What distinguishes accounts and choices of zones, as far as the settings say it.
 pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
-    let said = |key: &str| settings.get(key).and_then(SettingsNode::as_text).unwrap_or_default().to_owned();
-    let of_account = ["profile", "assume_role", "zone_type"].map(said).join(" ");
+    let said = |key: &str| settings.get(key).map(|node| format!("{:?}", node.value)).unwrap_or_default();
+    let keys = ["credentials", "profile", "instance_metadata", "assume_role", "zone_type", "zone_tags", "zone_ids"];
+    let of_account = keys.map(said).join(" ");
     let node = settings.get("type").unwrap_or(settings);
     vec![TargetEndpoint { identity: format!("{} {of_account}", endpoint(settings)), node }]
 }

@@ -14,7 +14,14 @@ use crate::provider::outage::place_of;
 use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, marker_key};
 
 /// How many sets a page has: the most that the service gives.
-pub const PAGE: usize = 300;
+const PAGE: usize = 300;
+
+/// How many requests a zone of so many sets takes to be read whole: its pages, and what shows whether another run wrote between
+/// two of them.
+pub fn requests_for(sets: u64) -> u64 {
+    let pages = sets.div_ceil(PAGE as u64).max(1);
+    if pages > 1 { pages + 3 } else { pages }
+}
 
 /// How often a zone is read whole that another run of zonewright writes to all the time.
 const TRIES: usize = 3;
@@ -33,9 +40,7 @@ pub struct Route53Reader {
 
 /// A zone, read whole.
 pub struct Route53Zone {
-    /// Its sets, by their names.
-    pub sets: BTreeMap<Name, Vec<ListedSet>>,
-    /// What they are.
+    /// What its sets are.
     pub contents: ZoneContents,
     /// What of them is no plain RRset.
     pub opaque: Vec<OpaqueRecords>,
@@ -114,23 +119,22 @@ impl Route53Reader {
     /// Errors: it cannot be read.
     pub fn read(&self, zone: &ZoneName) -> Result<Route53Zone, Problem> {
         let hosted = self.hosted(zone)?;
-        let read = self.read_hosted(&hosted, zone).map_err(|fault| self.problem(zone, fault))?;
-        let Some((sets, octets)) = read else {
-            let message = "another run of zonewright wrote to the zone between its pages, each time that it was read";
-            return Err(Problem::new(self.place(zone), "api-failed", message).hint("try again"));
-        };
-        let mut by_name: BTreeMap<Name, Vec<ListedSet>> = BTreeMap::new();
-        for set in sets {
-            let owner = set.owner().map_err(|why| self.problem(zone, Route53Fault::unusable(why)))?;
-            by_name.entry(owner).or_default().push(set);
-        }
+        let read = self.read_hosted(&hosted, zone).and_then(|(sets, octets)| Ok((by_name(sets)?, octets)));
+        let (by_name, octets) = read.map_err(|fault| self.problem(zone, fault))?;
         let unusable = |why: String| self.problem(zone, Route53Fault::unusable(why));
         let (contents, opaque) = contents(zone, &by_name).map_err(unusable)?;
-        Ok(Route53Zone { sets: by_name, contents, opaque, octets })
+        Ok(Route53Zone { contents, opaque, octets })
     }
 
-    /// Reads all sets, with how many octets they came in; none where another run wrote each time.
-    fn read_hosted(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<Option<(Vec<ListedSet>, u64)>, Route53Fault> {
+    /// Reads all sets of a zone, by their names; as [`Route53Reader::read`].
+    ///
+    /// Errors: they cannot be read.
+    pub fn sets(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+        by_name(self.read_hosted(hosted, zone)?.0)
+    }
+
+    /// Reads all sets, with how many octets they came in.
+    fn read_hosted(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<(Vec<ListedSet>, u64), Route53Fault> {
         for _ in 0..TRIES {
             let (mut page, mut octets) = self.page(hosted, None, PAGE)?;
             let mut before = None;
@@ -152,10 +156,12 @@ impl Route53Reader {
             }
             match before {
                 Some(before) if self.marker(hosted, zone)? != before => {}
-                _ => return Ok(Some((sets, octets))),
+                _ => return Ok((sets, octets)),
             }
         }
-        Ok(None)
+        let message = "another run of zonewright wrote to the zone between its pages, each time that it was read";
+        let hint = "try again".to_owned();
+        Err(Route53Fault { hint, ..Route53Fault::unusable(message.to_owned()) })
     }
 
     /// Checks that not too much was read.
@@ -176,6 +182,15 @@ fn marker_in(sets: &[ListedSet], zone: &ZoneName) -> Option<Vec<String>> {
     let name = marker_key(zone)?.owner.as_name().to_name();
     let is_marker = |set: &&ListedSet| set.owner().as_ref() == Ok(&name) && set.rtype == Rtype::TXT.to_string();
     sets.iter().find(is_marker).map(|set| set.values.clone())
+}
+
+/// Sets by their names.
+fn by_name(sets: Vec<ListedSet>) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+    let mut by_name: BTreeMap<Name, Vec<ListedSet>> = BTreeMap::new();
+    for set in sets {
+        by_name.entry(set.owner().map_err(Route53Fault::unusable)?).or_default().push(set);
+    }
+    Ok(by_name)
 }
 
 /// What sets are, as the contents of a zone and what no RRset says.
@@ -217,7 +232,7 @@ impl ReadTarget for Route53Reader {
     }
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {
-        matches!(self.zones.find(&self.client, &self.settings.zones, zone), Ok(None))
+        matches!(self.zones.lacks(&self.client, &self.settings.zones, zone), Ok(true))
     }
 
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {

@@ -1,13 +1,13 @@
 //! Zones in Route 53, written: each update is one batch of changes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::change::{LIMITS, SeenSets, size};
 use super::client::{Route53Fault, Route53FaultKind, Route53Question};
 use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
-use super::target::{PAGE, Route53Reader};
+use super::target::{Route53Reader, requests_for};
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::http::HttpMethod;
@@ -64,7 +64,7 @@ impl Route53Writer {
         work(self.seen.lock().expect(HELD).entry(zone.clone()).or_default())
     }
 
-    /// Reads the sets of names one by one, and keeps them as they were seen.
+    /// Reads the sets of names, one by one or all of the zone, whichever is less, and keeps them as they were seen.
     ///
     /// Errors: there is no answer.
     fn see(
@@ -74,11 +74,15 @@ impl Route53Writer {
         names: &BTreeSet<Name>,
     ) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
         let mut read = BTreeMap::new();
-        for name in names {
-            let sets = self.reader.sets_at(hosted, name)?;
-            self.with_seen(zone, |seen| seen.take(name.clone(), sets.clone()));
-            read.insert(name.clone(), sets);
+        if requests_for(hosted.sets) < names.len() as u64 {
+            let mut all = self.reader.sets(hosted, zone)?;
+            read.extend(names.iter().map(|name| (name.clone(), all.remove(name).unwrap_or_default())));
+        } else {
+            for name in names {
+                read.insert(name.clone(), self.reader.sets_at(hosted, name)?);
+            }
         }
+        self.with_seen(zone, |seen| read.iter().for_each(|(name, sets)| seen.take(name.clone(), sets.clone())));
         Ok(read)
     }
 
@@ -93,10 +97,14 @@ impl Route53Writer {
 
     /// Sends an update; `blamed` gets the RRsets that the service names as the reason why it was not done.
     fn deliver(&self, update: &Update<'_>, blamed: &mut Vec<RrsetBlame>) -> UpdateReply {
-        let hosted = match self.writable(update.zone) {
+        let hosted = match self.reader.hosted(update.zone) {
             Ok(hosted) => hosted,
-            Err(problem) => return UpdateReply::Refused(problem),
+            // Nothing was sent that writes.
+            Err(problem) => return UpdateReply::Failed(problem),
         };
+        if let Some(problem) = self.managed(update.zone, &hosted) {
+            return UpdateReply::Refused(problem);
+        }
         let problem = |fault: Route53Fault| self.reader.problem(update.zone, fault);
         let actions = match self.plan(&hosted, update, false) {
             Ok(Ok(actions)) => Ok(actions),
@@ -119,10 +127,16 @@ impl Route53Writer {
                 UpdateReply::Done
             }
             Err(fault) => {
-                self.with_seen(update.zone, |seen| seen.forget(update));
                 *blamed = blame(update, &fault.said);
+                let is_undone = matches!(fault.kind, Route53FaultKind::Busy | Route53FaultKind::Ended);
+                // What the service names is not as it was seen; the rest is.
+                self.with_seen(update.zone, |seen| match blamed.as_slice() {
+                    _ if is_undone => {}
+                    [] => seen.forget(update.edits.iter().map(|edit| edit.key)),
+                    named => seen.forget(named.iter().map(|blame| &blame.key)),
+                });
                 match fault.kind {
-                    Route53FaultKind::Stale => UpdateReply::Prerequisite(fault.said.join("; ")),
+                    Route53FaultKind::Stale => UpdateReply::Prerequisite(fault.message),
                     Route53FaultKind::Refused => UpdateReply::Refused(problem(fault)),
                     Route53FaultKind::Busy | Route53FaultKind::Ended => UpdateReply::Failed(problem(fault)),
                     Route53FaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
@@ -131,12 +145,11 @@ impl Route53Writer {
         }
     }
 
-    /// The hosted zone of a name, which others do not manage.
-    fn writable(&self, zone: &ZoneName) -> Result<HostedZone, Problem> {
-        let hosted = self.reader.hosted(zone)?;
-        let Some(service) = &hosted.linked_service else { return Ok(hosted) };
+    /// Why a hosted zone is not written to: another service manages it.
+    fn managed(&self, zone: &ZoneName, hosted: &HostedZone) -> Option<Problem> {
+        let service = hosted.linked_service.as_ref()?;
         let message = format!("the hosted zone is managed by another service: {service}");
-        Err(Problem::new(self.place(zone), "update-rejected", message).hint("change its records there"))
+        Some(Problem::new(self.place(zone), "update-rejected", message).hint("change its records there"))
     }
 
     /// Sends a batch of changes.
@@ -181,8 +194,9 @@ fn blame(update: &Update<'_>, messages: &[String]) -> Vec<RrsetBlame> {
         Some(RrsetBlame { key: edit.key.clone(), words: message.clone() })
     };
     let mut blamed: Vec<RrsetBlame> = messages.iter().map(named).collect::<Option<_>>().unwrap_or_default();
-    // An RRset that another editor changed can be neither deleted nor created.
-    blamed.dedup_by(|one, other| one.key == other.key);
+    // An RRset that another editor changed can be neither deleted nor created, and has two messages.
+    let mut known = HashSet::new();
+    blamed.retain(|blame| known.insert(blame.key.clone()));
     blamed
 }
 
@@ -245,19 +259,9 @@ impl WriteTarget for Route53Writer {
             name.as_name().ancestors().skip(1).take_while(|above| *above != apex).map(NameRef::to_name)
         });
         let all: BTreeSet<Name> = names.iter().cloned().chain(above).collect();
-        // The pages, and what says whether another run wrote between them.
-        let pages = rrsets.map(|rrsets| rrsets.div_ceil(PAGE as u64) + 3);
-        let sets = if pages.is_some_and(|pages| pages < all.len() as u64) {
-            let mut read = self.reader.read(zone)?.sets;
-            self.with_seen(zone, |seen| {
-                names.iter().for_each(|name| seen.take(name.clone(), read.get(name).cloned().unwrap_or_default()));
-            });
-            read.retain(|name, _| all.contains(name));
-            read
-        } else {
-            let hosted = self.reader.hosted(zone)?;
-            self.see(&hosted, zone, &all).map_err(|fault| self.reader.problem(zone, fault))?
-        };
+        let hosted = self.reader.hosted(zone)?;
+        let hosted = HostedZone { sets: rrsets.unwrap_or(hosted.sets).max(hosted.sets), ..hosted };
+        let sets = self.see(&hosted, zone, &all).map_err(|fault| self.reader.problem(zone, fault))?;
         let contents = NamedSets { zone, sets };
         Ok(questions.iter().map(|question| answers::answer(&contents, question)).collect())
     }
@@ -273,6 +277,17 @@ impl WriteTarget for Route53Writer {
             let hint = "make it by the tools of AWS; then leave out `create`";
             return Err(Problem::new(self.place(zone), "zone-not-made", message).hint(hint));
         }
+        if !self.reader.settings.zones.tags.is_empty() {
+            let message = "a zone that zonewright makes has no tags, so that `zone_tags` would hide it";
+            let hint = "make it by the tools of AWS, with its tags; then leave out `create`";
+            return Err(Problem::new(self.place(zone), "zone-not-made", message).hint(hint));
+        }
+        // The service would make a second zone of the name.
+        self.reader.zones.forget();
+        let of_reader = |fault| self.reader.problem(zone, Route53Fault { code: "zone-not-made", ..fault });
+        if !self.reader.zones.lacks(&self.reader.client, &self.reader.settings.zones, zone).map_err(of_reader)? {
+            return Err(Problem::new(self.place(zone), "zone-not-made", "the zone is there by now").hint("plan again"));
+        }
         let now = (self.reader.client.clock)();
         let content = document::new_zone(zone.as_name(), &format!("zonewright {now}"));
         let made = self.change(HttpMethod::Post, "/hostedzone", &content);
@@ -282,14 +297,23 @@ impl WriteTarget for Route53Writer {
 
     /// The marker goes first: the service deletes no zone that has more than its own records.
     fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
-        let hosted = self.writable(zone)?;
+        let hosted = self.reader.hosted(zone)?;
+        if let Some(problem) = self.managed(zone, &hosted) {
+            return Err(problem);
+        }
         let problem = |fault| self.reader.problem(zone, Route53Fault { code: "zone-not-deleted", ..fault });
-        if let Some(key) = marker_key(zone) {
-            let sets = self.reader.sets_at(&hosted, &key.owner.as_name().to_name()).map_err(problem)?;
-            let actions: Vec<SetAction> = sets.into_iter().map(SetAction::Delete).collect();
-            if !actions.is_empty() {
-                self.send(&hosted, &actions).map_err(problem)?;
-            }
+        let apex = zone.as_name().to_name();
+        let marker = marker_key(zone).map(|key| key.owner.as_name().to_name());
+        let mut sets = self.reader.sets(&hosted, zone).map_err(problem)?;
+        let others = sets.keys().filter(|name| **name != apex && Some(*name) != marker.as_ref()).count();
+        if others > 0 {
+            let message = format!("it has records at {others} names");
+            return Err(Problem::new(self.place(zone), "zone-not-deleted", message).hint("plan again"));
+        }
+        let marks = marker.and_then(|name| sets.remove(&name)).unwrap_or_default();
+        let actions: Vec<SetAction> = marks.into_iter().map(SetAction::Delete).collect();
+        if !actions.is_empty() {
+            self.send(&hosted, &actions).map_err(problem)?;
         }
         let deleted = self.change(HttpMethod::Delete, &format!("/hostedzone/{}", hosted.id), "");
         self.reader.zones.forget();
@@ -299,6 +323,8 @@ impl WriteTarget for Route53Writer {
     /// Waits until all name servers of the service have what was written.
     fn finish(&self) -> Result<(), Problem> {
         let changes = std::mem::take(&mut *self.changes.lock().expect(HELD));
-        changes.iter().try_for_each(|(zone, id)| self.wait_for(zone, id))
+        // Each is waited for: while one of them is, the others go on.
+        let waited: Vec<Result<(), Problem>> = changes.iter().map(|(zone, id)| self.wait_for(zone, id)).collect();
+        waited.into_iter().collect()
     }
 }

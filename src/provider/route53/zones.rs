@@ -15,11 +15,20 @@ const MAX_PAGE: u64 = 1 << 20;
 /// How many zones one question for tags may be about (the model of the API).
 const TAGGED_AT_ONCE: usize = 10;
 
-/// The hosted zones of an account that are meant, as they were listed once.
+/// The hosted zones of an account, as they were listed once.
 #[derive(Default)]
 pub struct ZoneList {
     /// The zones, where they were listed.
-    listed: Mutex<Option<Vec<HostedZone>>>,
+    listed: Mutex<Option<ListedZones>>,
+}
+
+/// The hosted zones of an account.
+#[derive(Clone, Default)]
+struct ListedZones {
+    /// Those of the types that are meant.
+    of_type: Vec<HostedZone>,
+    /// Those of them that have all tags that are asked for.
+    meant: Vec<HostedZone>,
 }
 
 impl ZoneList {
@@ -27,17 +36,27 @@ impl ZoneList {
     ///
     /// Errors: they cannot be listed.
     pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, Route53Fault> {
+        Ok(self.listed(client, choice)?.meant)
+    }
+
+    /// Whether the account has no zone of a name: one without the tags that are asked for may be the one.
+    ///
+    /// Errors: the zones cannot be listed.
+    pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, Route53Fault> {
+        let zones = self.listed(client, choice)?.of_type;
+        Ok(zones.iter().all(|listed| listed.name.as_name() != zone.as_name()))
+    }
+
+    /// The zones of the account, listed once.
+    fn listed(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<ListedZones, Route53Fault> {
         let mut listed = self.listed.lock().expect(HELD);
         if let Some(zones) = &*listed {
             return Ok(zones.clone());
         }
-        let mut zones = list(client)?;
-        zones.retain(|zone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private));
-        if !choice.tags.is_empty() {
-            zones = with_tags(client, choice, zones)?;
-        }
-        *listed = Some(zones.clone());
-        Ok(zones)
+        let mut of_type = list(client)?;
+        of_type.retain(|zone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private));
+        let meant = if choice.tags.is_empty() { of_type.clone() } else { with_tags(client, choice, of_type.clone())? };
+        Ok(listed.insert(ListedZones { of_type, meant }).clone())
     }
 
     /// Forgets what was listed: a zone was made or deleted.
