@@ -79,6 +79,7 @@ const NO_CODES: &[&str] = &[
     "if-match",
     "if-none-match",
     "net-layout",
+    "retry-after",
     "temporary-unreachable",
     "upsert-only",
     "us-east-1",

@@ -483,6 +483,44 @@ fn only_what_others_changed_is_left() {
     }
 }
 
+/// The answer to a write is lost, and another editor writes the same RRset before it is looked at: its host alone is left, and the
+/// apply goes on.
+#[test]
+fn what_another_editor_wrote_over_a_lost_answer_is_left() {
+    let account = Account::new(AzureKind::Public, 1, "");
+    let zone = account.zones[0].clone();
+    let file = account.path().join("zonewright.toml");
+    let settings = fs::read_to_string(&file).expect("the settings");
+    fs::write(&file, settings.replace("timeout = \"5s\"", "timeout = \"1s\"")).expect("a file");
+    let of = |last: usize| -> Rrsets {
+        ["a", "b"].into_iter().flat_map(|name| one(&zone.name, name, 300, &format!("192.0.2.{last}"))).collect()
+    };
+    account.state(&zone, &of(1));
+    account.apply_all();
+    account.state(&zone, &of(2));
+    let plan = plan_in(account.path(), &[]);
+    let late = FaultKind::Delay(Duration::from_millis(1_500));
+    account.double.plan_fault(Fault::nth_of("RecordSets_CreateOrUpdate", 1, late));
+    let way = thread::spawn({
+        let (double, zone) = (Arc::clone(&account.double), zone.clone());
+        let written = double.count("RecordSets_CreateOrUpdate");
+        move || {
+            while double.count("RecordSets_CreateOrUpdate") == written {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let last = double.requests().pop().and_then(|entry| entry.changes.into_iter().next()?.after);
+            let name = last.expect("it was written").name;
+            double.put(&zone, AzureRecordSet::new(&name, "A", 300, &["192.0.2.77"]));
+        }
+    });
+    let applied = apply_in(account.path(), &plan.file, &[]);
+    way.join().expect("it ends");
+    let counts = &applied.document["counts"];
+    assert_eq!((counts["applied"].as_u64(), counts["stale"].as_u64()), (Some(1), Some(1)), "{}", applied.said());
+    let held: BTreeSet<String> = account.held(&zone).into_values().flat_map(|(_, values)| values).collect();
+    assert_eq!(held, BTreeSet::from(["192.0.2.2".to_owned(), "192.0.2.77".to_owned()]));
+}
+
 #[test]
 fn an_apply_is_undone_to_the_last_record() {
     for kind in KINDS {
