@@ -351,7 +351,7 @@ fn rights(kind: AzureKind) -> Vec<String> {
         AzureKind::Public => ("dnsZones", "recordsets/read"),
         AzureKind::Private => ("privateDnsZones", "ALL/read"),
     };
-    let own = ["read", all, "A/read", "A/write", "A/delete", "CNAME/read"];
+    let own = ["read", all, "SOA/read", "A/read", "A/write", "A/delete", "CNAME/read"];
     let of_public = (kind == AzureKind::Public).then_some("NS/read");
     own.into_iter().chain(of_public).map(|right| format!("Microsoft.Network/{zones}/{right}")).collect()
 }
@@ -369,7 +369,8 @@ fn each_right_of_the_least_role_is_needed_and_no_other() {
             let work = || {
                 account.fake.reader(None).read_zone(&account.zone)?;
                 let writer = account.fake.writer();
-                writer.observe(&account.zone, &[Question::of(&account.key("a", Rtype::A))], None)?;
+                let questions = [Question::soa(&account.zone), Question::of(&account.key("a", Rtype::A))];
+                writer.observe(&account.zone, &questions, None)?;
                 for kind in [modify("192.0.2.1", "192.0.2.2"), delete("192.0.2.2")] {
                     match account.send(&writer, "a", &kind) {
                         UpdateReply::Done => {}
