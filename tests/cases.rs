@@ -92,6 +92,9 @@ const NO_CODES: &[&str] = &[
     "x-identity-header",
     "x-pdns-new-serial",
     "in-sync",
+    "cn-northwest-1",
+    "us-gov",
+    "us-gov-west-1",
 ];
 
 /// The codes that no case shows, each with the reason. All of them have tests next to the code, or in `tests/servers`.

@@ -101,6 +101,9 @@ const NO_CODES: &[&str] = &[
     "x-pdns-new-serial",
     "zone-file",
     "in-sync",
+    "cn-northwest-1",
+    "us-gov",
+    "us-gov-west-1",
 ];
 
 /// The share of an example's words that the source which is named must have: the rest are values.

@@ -263,7 +263,8 @@ mod tests {
         let cut = &ANSWER[..ANSWER.find("<SessionToken>").unwrap()];
         let entity = format!("<!DOCTYPE a [<!ENTITY x \"y\">]>{ANSWER}");
         for (content, why) in [
-            (cut.to_owned(), "it lacks `SessionToken`"),
+            (cut.to_owned(), "it lacks `AccessKeyId`"),
+            (ANSWER.replace("SessionToken>", "Other>"), "it lacks `SessionToken`"),
             (entity, "it lacks `AccessKeyId`"),
             (ANSWER.replace("2026-11-30T", "soon "), "its `Expiration` is no time of RFC 3339"),
         ] {
