@@ -11,10 +11,10 @@ use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
+use crate::provider::at_once::AtOnce;
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
-    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket,
-    UpdateZone, WriteTarget,
+    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget,
 };
 
 /// What one update may hold: nothing of the service spans record sets.
@@ -95,7 +95,7 @@ impl AzureWriter {
         };
         let hosted = match self.reader.hosted(update.zone) {
             Ok(hosted) => hosted,
-            Err(problem) => return UpdateReply::Refused(problem),
+            Err(problem) => return UpdateReply::Failed(problem),
         };
         // Nothing was sent that writes.
         let found = match self.found(&hosted, update.zone, *edit) {
@@ -196,33 +196,6 @@ fn is_before(set: Option<&AzureSet>, edit: RrsetEdit<'_>) -> bool {
     }
 }
 
-/// Writes one zone: each update is over as soon as it is sent.
-struct AzureSession<'w> {
-    /// The writer.
-    writer: &'w AzureWriter,
-    /// The replies that were not asked for yet.
-    replies: HashMap<UpdateTicket, UpdateReply>,
-    /// The latest ticket.
-    latest: u64,
-}
-
-impl UpdateZone for AzureSession<'_> {
-    fn window(&mut self) -> usize {
-        1
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.latest += 1;
-        let ticket = UpdateTicket(self.latest);
-        self.replies.insert(ticket, self.writer.deliver(update));
-        Ok(ticket)
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.replies.remove(&ticket).expect("each ticket is asked for once")
-    }
-}
-
 impl WriteTarget for AzureWriter {
     fn place(&self, zone: &ZoneName) -> String {
         self.reader.place(zone)
@@ -260,7 +233,7 @@ impl WriteTarget for AzureWriter {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(AzureSession { writer: self, replies: HashMap::new(), latest: 0 })
+        Box::new(AtOnce::new(|update: &Update<'_>| self.deliver(update)))
     }
 
     /// What was written is there: each answer says so.

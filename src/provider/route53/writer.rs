@@ -12,10 +12,11 @@ use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
+use crate::provider::at_once::{AtOnce, DeliveredUpdate};
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
-    Answer, EditSize, Question, ReadTarget as _, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply,
-    UpdateTicket, UpdateZone, WriteTarget, ZoneApex, marker_key,
+    Answer, EditSize, Question, ReadTarget as _, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone,
+    WriteTarget, ZoneApex, marker_key,
 };
 
 /// How many octets an answer to a change may have: a message for each of a thousand records.
@@ -200,40 +201,6 @@ fn blame(update: &Update<'_>, messages: &[String]) -> Vec<RrsetBlame> {
     blamed
 }
 
-/// Writes one zone: each update is over as soon as it is sent.
-struct Route53Session<'w> {
-    /// The writer.
-    writer: &'w Route53Writer,
-    /// The replies that were not asked for yet.
-    replies: HashMap<UpdateTicket, UpdateReply>,
-    /// What the service named of updates that were not done.
-    blamed: HashMap<UpdateTicket, Vec<RrsetBlame>>,
-    /// The latest ticket.
-    latest: u64,
-}
-
-impl UpdateZone for Route53Session<'_> {
-    fn window(&mut self) -> usize {
-        1
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.latest += 1;
-        let (ticket, mut blamed) = (UpdateTicket(self.latest), Vec::new());
-        self.replies.insert(ticket, self.writer.deliver(update, &mut blamed));
-        self.blamed.insert(ticket, blamed);
-        Ok(ticket)
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.replies.remove(&ticket).expect("each ticket is asked for once")
-    }
-
-    fn blamed(&mut self, ticket: UpdateTicket) -> Vec<RrsetBlame> {
-        self.blamed.remove(&ticket).unwrap_or_default()
-    }
-}
-
 /// The actions of an update, or why there are none.
 type ActionsOr = Result<Vec<SetAction>, String>;
 
@@ -267,7 +234,10 @@ impl WriteTarget for Route53Writer {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Route53Session { writer: self, replies: HashMap::new(), blamed: HashMap::new(), latest: 0 })
+        Box::new(AtOnce::new(|update: &Update<'_>| {
+            let mut blamed = Vec::new();
+            DeliveredUpdate { reply: self.deliver(update, &mut blamed), blamed }
+        }))
     }
 
     /// The service gives the zone name servers of its own, and a SOA.
