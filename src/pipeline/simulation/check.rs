@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::fleet::slot;
-use super::stage::{Stage, Weakness, shown};
+use super::seed_play::Weakness;
+use super::stage::{Stage, shown};
 use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::dns::{Name, Rrset, Rtype};

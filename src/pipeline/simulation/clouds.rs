@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use domain::base::iana::Rcode;
 
-use super::check::Checks;
 use super::fleet::Fleet;
-use super::stage::{Stage, Weakness};
+use super::seed_play::Weakness;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Ttl, ZoneName};
 use crate::doubles::route53::Route53Double;
 use crate::doubles::route53::rrset::DoubleRrset;
@@ -71,7 +70,7 @@ impl CloudAccount {
     }
 
     /// What a process writes with.
-    pub fn writer(&self, _run: usize) -> Box<dyn WriteTarget> {
+    pub fn writer(&self) -> Box<dyn WriteTarget> {
         let asker = AccountAsker {
             double: Arc::clone(&self.double),
             primary: Arc::clone(&self.primary),
@@ -82,10 +81,11 @@ impl CloudAccount {
         doubled::writer(Box::new(asker))
     }
 
-    /// Checks that the service holds what the log says.
-    pub fn compare(&self, stage: &Stage, checks: &mut Checks) {
-        for key in &stage.fleet.keys {
-            let zone = stage.fleet.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name()));
+    /// What the service does not hold as the log says.
+    pub fn differences(&self, fleet: &Fleet) -> Vec<String> {
+        let mut found = Vec::new();
+        for key in &fleet.keys {
+            let zone = fleet.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name()));
             let Some(id) = zone.map(|zone| &self.ids[zone]) else { continue };
             let wanted =
                 truth::standing(&self.primary, key).map(|rrset| set_of(key.owner.as_name(), key.rtype, &rrset));
@@ -98,9 +98,10 @@ impl CloudAccount {
                 (set.ttl, values)
             };
             if held.map(parts) != wanted.map(parts) {
-                checks.fault(format!("the service does not hold {} {} as the log says", key.owner, key.rtype));
+                found.push(format!("the service does not hold {} {} as the log says", key.owner, key.rtype));
             }
         }
+        found
     }
 }
 

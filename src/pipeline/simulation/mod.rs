@@ -25,6 +25,8 @@ mod stage;
 
 mod story;
 
+mod seed_play;
+
 mod seeds;
 
 mod telling;
@@ -36,8 +38,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use self::seed_play::{PrimaryKind, SeedPlay, Weakness};
 use self::seeds::search;
-use self::stage::{PrimaryKind, SeedPlay, Weakness};
+
 use self::story::{Violation, play};
 use crate::inventory::value::Time;
 use crate::pipeline::conduct::{ApplyConduct, NoLog};

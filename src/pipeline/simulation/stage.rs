@@ -6,47 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::clouds::CloudAccount;
 use super::fleet::{Fleet, slot};
+use super::seed_play::{PrimaryKind, SeedPlay, Weakness};
 use crate::dns::{Rrset, Rtype};
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
 use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
 use crate::state::ApplyId;
 use crate::target::Marker;
 use crate::verify::truth::{self, Numbers};
-
-/// Which protection is switched off, to see that the simulation finds the faults that it is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weakness {
-    /// Nothing.
-    None,
-    /// Updates lose their prerequisites on the way, except that of the marker.
-    Prerequisites,
-    /// Zones are written without a marker.
-    Marker,
-    /// The survey sees what the plan saw, whatever DNS holds.
-    PreRead,
-}
-
-/// What zones are written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PrimaryKind {
-    /// A primary in memory.
-    Memory,
-    /// The double of Route 53.
-    Route53,
-}
-
-/// What is played.
-#[derive(Debug, Clone, Copy)]
-pub struct SeedPlay {
-    /// The seed.
-    pub seed: u64,
-    /// What zones are written to.
-    pub kind: PrimaryKind,
-    /// What is switched off.
-    pub weakness: Weakness,
-    /// Whether what happens is kept.
-    pub has_history: bool,
-}
 
 /// The sudden end of a process.
 pub struct Crash;

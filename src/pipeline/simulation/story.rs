@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::waves::NO_BUDGETS;
 use super::check::{Checks, Told};
-use super::stage::{Crash, SeedPlay, Stage, Weakness};
+use super::clouds::CloudAccount;
+use super::seed_play::{SeedPlay, Weakness};
+use super::stage::{Crash, Stage};
 use super::wires::{Book, RunWire};
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
@@ -71,7 +73,7 @@ pub fn play(play: &SeedPlay, states: &mut [Sqlite; 2]) -> Result<(), Violation> 
         _ => behind(&stage, states, &mut checks),
     }
     if let Some(cloud) = &stage.cloud {
-        cloud.compare(&stage, &mut checks);
+        cloud.differences(&stage.fleet).into_iter().for_each(|fault| checks.fault(fault));
     }
     if checks.faults.is_empty() { Ok(()) } else { Err(Violation { faults: checks.faults, history: stage.history() }) }
 }
@@ -221,7 +223,7 @@ impl Run<'_> {
         self.sessions += 1;
         let plan = sealed.plan();
         let conduct = super::conduct(plan.created, (1 + number + 2 * self.sessions) as u64, &interrupted);
-        let of_cloud = stage.cloud.as_ref().map(|cloud| cloud.writer(number));
+        let of_cloud = stage.cloud.as_ref().map(CloudAccount::writer);
         let target: &dyn WriteTarget = of_cloud.as_deref().unwrap_or(&*stage.primary);
         let wire = RunWire { stage, run: number, changes: &plan.changes, target };
         let writer: &dyn WriteTarget = &wire;

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::stage::{Journaled, Stage, Weakness};
+use super::seed_play::Weakness;
+use super::stage::{Journaled, Stage};
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::approval::{ApprovalMemory, ApprovalNews};
 use crate::change::Change;

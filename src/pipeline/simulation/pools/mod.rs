@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use self::story::play;
 use super::number;
-use super::stage::Weakness;
+use super::seed_play::Weakness;
 use super::story::Violation;
 
 #[test]

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::super::fleet::{Fleet, slot};
-use super::super::stage::{Crash, Journaled, Weakness, is_of_marker, shown};
+use super::super::seed_play::Weakness;
+use super::super::stage::{Crash, Journaled, is_of_marker, shown};
 use super::super::wires::RunPoints;
 use crate::change::Change;
 use crate::dns::Rrset;

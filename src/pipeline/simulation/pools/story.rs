@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
 use super::super::super::waves::NO_BUDGETS;
-use super::super::stage::Weakness;
+use super::super::seed_play::Weakness;
 use super::super::story::Violation;
 use super::super::wires::Book;
 use super::check::{PoolChecks, SessionEnd};
