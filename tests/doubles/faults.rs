@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::DoubleAnswer;
+
 /// What goes wrong with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
@@ -34,6 +36,63 @@ pub enum FaultKind {
     LostItems,
     /// The request is not done; the service says that the credentials are expired.
     ExpiredToken,
+}
+
+/// What a service can do with one request.
+pub trait FaultyRequest {
+    /// Does it, and notes it.
+    fn run(&self) -> DoubleAnswer;
+
+    /// Notes it as one that was not done, with the status of the answer, where there is one.
+    fn note(&self, status: Option<u16>);
+
+    /// Notes it as one that was refused for this reason, and gives the answer.
+    fn refuse(&self, kind: &FaultKind) -> DoubleAnswer;
+
+    /// The answer of an internal error; nothing is noted.
+    fn internal_error(&self) -> DoubleAnswer;
+}
+
+/// Does a request with what goes wrong with it; none where the connection breaks without an answer.
+pub fn suffer(fault: Option<&FaultKind>, request: &impl FaultyRequest) -> Option<DoubleAnswer> {
+    let Some(fault) = fault else { return Some(request.run()) };
+    match fault {
+        FaultKind::HalfPage | FaultKind::LostItems => Some(request.run()),
+        FaultKind::DropBefore => {
+            request.note(None);
+            None
+        }
+        FaultKind::DropAfter => {
+            request.run();
+            None
+        }
+        FaultKind::FailAfter => {
+            request.run();
+            Some(request.internal_error())
+        }
+        FaultKind::Twice => {
+            let first = request.run();
+            request.run();
+            Some(first)
+        }
+        FaultKind::TwiceLast => {
+            request.run();
+            Some(request.run())
+        }
+        FaultKind::Delay(delay) => Some(DoubleAnswer { delay: *delay, ..request.run() }),
+        FaultKind::CutBody => {
+            let mut answer = request.run();
+            answer.body.truncate(answer.body.len() / 2);
+            Some(answer)
+        }
+        FaultKind::TooManyRequests => {
+            request.note(Some(429));
+            Some(DoubleAnswer::new(429, "text/plain", b"Too Many Requests".to_vec()))
+        }
+        FaultKind::FailBefore | FaultKind::Throttle | FaultKind::Unavailable | FaultKind::ExpiredToken => {
+            Some(request.refuse(fault))
+        }
+    }
 }
 
 /// A fault, and the requests that it is for.

@@ -20,7 +20,7 @@ use crate::http_way::{FAULTS, HttpFault, Way};
 use crate::planted::{self, Dice, PlantedFleet};
 use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, resume_in, text_of};
 use crate::server::{Key, Kind, Server, ServerConfig, free_port};
-use crate::workspace::edit;
+use crate::workspace::{another, edit};
 
 /// The programs `etcd` and `etcdctl`: those of a folder that `ETCD_BIN` names, such as that of another version, or Debian's.
 fn programs() -> [PathBuf; 2] {
@@ -341,14 +341,6 @@ pub fn one(zone: &str, label: &str, ttl: u64, value: &str) -> Rrsets {
     [((format!("{label}.{zone}."), "A"), (ttl, [value.to_owned()].into()))].into()
 }
 
-/// The workspace of another run: a copy without state.
-fn another(site: &Site) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    crate::workspace::copy(site.path(), folder.path());
-    let _ = fs::remove_dir_all(folder.path().join(".zonewright"));
-    folder
-}
-
 /// How many of our runs, and of other editors, write at once.
 const WRITERS: usize = 6;
 
@@ -361,7 +353,7 @@ fn of_twelve_writers_at_once_one_wins_and_no_change_is_lost() {
     let zone = site.zones[0].clone();
     site.state(&zone, &one(&zone, "a", 300, "192.0.2.1"));
     site.apply_all();
-    let runs: Vec<TempDir> = (0..WRITERS).map(|_| another(&site)).collect();
+    let runs: Vec<TempDir> = (0..WRITERS).map(|_| another(site.path())).collect();
     let (mut ours, mut foreign) = (0, 0);
     for round in 0..rounds {
         let (key, _) = site.etcd.keys().into_iter().next().expect("there is one key");

@@ -24,6 +24,7 @@ use crate::etcd::{PROJECT, Rrsets, SETTINGS, one, random_rrsets, write_stated};
 use crate::http_way::{FAULTS, HttpFault, Way};
 use crate::planted::Dice;
 use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, resume_in, text_of};
+use crate::workspace::another;
 
 /// The keys that the double knows.
 const KEYS: (&str, &str) = ("AKIDEXAMPLE", "secret/of+example");
@@ -237,14 +238,6 @@ fn an_apply_that_the_service_troubles_is_completed() {
     }
 }
 
-/// The workspace of another run: a copy without state.
-fn another(account: &Account) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    crate::workspace::copy(account.path(), folder.path());
-    let _ = fs::remove_dir_all(folder.path().join(".zonewright"));
-    folder
-}
-
 /// How many of our runs, and of other editors, write at once.
 const WRITERS: usize = 6;
 
@@ -259,7 +252,7 @@ fn of_twelve_writers_at_once_one_wins_and_no_change_is_lost() {
     account.apply_all();
     // The editors sign nothing.
     account.double.set_rules(|rules| rules.checks_signature = false);
-    let runs: Vec<TempDir> = (0..WRITERS).map(|_| another(&account)).collect();
+    let runs: Vec<TempDir> = (0..WRITERS).map(|_| another(account.path())).collect();
     let (mut ours, mut foreign) = (0, 0);
     for round in 0..rounds {
         let address = |number: usize| format!("192.0.2.{}", 100 + (round % 10) * 12 + number);

@@ -68,3 +68,11 @@ pub fn document(output: &Output) -> Value {
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+/// The workspace of another run: a copy of a workspace without its state.
+pub fn another(workspace: &Path) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(workspace, folder.path());
+    let _ = fs::remove_dir_all(folder.path().join(".zonewright"));
+    folder
+}

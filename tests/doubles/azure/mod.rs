@@ -32,7 +32,7 @@ use self::paths::{AzureOperation, zone_path};
 use self::rules::{AzureKind, AzureRules};
 use self::set::AzureRecordSet;
 use self::tokens::{AzureClient, ClientProof};
-use super::faults::{Fault, FaultKind, FaultPlan};
+use super::faults::{Fault, FaultKind, FaultPlan, FaultyRequest, suffer};
 use super::route53::clock::http_date;
 use super::{CloudDouble, DoubleAnswer, DoubleRequest};
 
@@ -226,45 +226,7 @@ impl AzureDouble {
         };
         let fault = self.faults.take(operation.as_ref().map_or("Unknown", |known| known.api_name(self.kind)));
         let arrival = AzureArrival { request, number, operation, fault };
-        let throttle = lock(&self.rules).throttle_answer;
-        match &arrival.fault {
-            None | Some(FaultKind::HalfPage | FaultKind::LostItems) => Some(self.run(&arrival)),
-            Some(FaultKind::DropBefore) => {
-                self.note(&arrival, None, None);
-                None
-            }
-            Some(FaultKind::DropAfter) => {
-                self.run(&arrival);
-                None
-            }
-            Some(FaultKind::FailAfter) => {
-                self.run(&arrival);
-                Some(self.refusal(number, AzureError::internal()))
-            }
-            Some(FaultKind::Twice) => {
-                let first = self.run(&arrival);
-                self.run(&arrival);
-                Some(first)
-            }
-            Some(FaultKind::TwiceLast) => {
-                self.run(&arrival);
-                Some(self.run(&arrival))
-            }
-            Some(FaultKind::Delay(delay)) => Some(DoubleAnswer { delay: *delay, ..self.run(&arrival) }),
-            Some(FaultKind::CutBody) => {
-                let mut answer = self.run(&arrival);
-                answer.body.truncate(answer.body.len() / 2);
-                Some(answer)
-            }
-            Some(FaultKind::TooManyRequests) => {
-                self.note(&arrival, Some(429), None);
-                Some(DoubleAnswer::new(429, "text/plain", b"Too Many Requests".to_vec()))
-            }
-            Some(FaultKind::FailBefore) => Some(self.refuse(&arrival, AzureError::internal())),
-            Some(FaultKind::Throttle) => Some(self.refuse(&arrival, AzureError::throttled(throttle, 10))),
-            Some(FaultKind::Unavailable) => Some(self.refuse(&arrival, AzureError::unavailable())),
-            Some(FaultKind::ExpiredToken) => Some(self.refuse(&arrival, AzureError::expired_token())),
-        }
+        suffer(arrival.fault.as_ref(), &ArrivedAtAzure { double: self, arrival: &arrival })
     }
 
     /// Does a request and notes it.
@@ -335,6 +297,38 @@ impl AzureDouble {
     /// Locks the subscription.
     fn lock(&self) -> MutexGuard<'_, AzureState> {
         lock(&self.state)
+    }
+}
+
+/// A request at the double.
+struct ArrivedAtAzure<'r> {
+    /// The double.
+    double: &'r AzureDouble,
+    /// The request.
+    arrival: &'r AzureArrival<'r>,
+}
+
+impl FaultyRequest for ArrivedAtAzure<'_> {
+    fn run(&self) -> DoubleAnswer {
+        self.double.run(self.arrival)
+    }
+
+    fn note(&self, status: Option<u16>) {
+        self.double.note(self.arrival, status, None);
+    }
+
+    fn refuse(&self, kind: &FaultKind) -> DoubleAnswer {
+        let error = match kind {
+            FaultKind::Throttle => AzureError::throttled(lock(&self.double.rules).throttle_answer, 10),
+            FaultKind::Unavailable => AzureError::unavailable(),
+            FaultKind::ExpiredToken => AzureError::expired_token(),
+            _ => AzureError::internal(),
+        };
+        self.double.refuse(self.arrival, error)
+    }
+
+    fn internal_error(&self) -> DoubleAnswer {
+        self.double.refusal(self.arrival.number, AzureError::internal())
     }
 }
 

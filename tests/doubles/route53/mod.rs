@@ -35,7 +35,7 @@ use self::rrset::DoubleRrset;
 use self::rules::Route53Rules;
 use self::signature::KnownKey;
 use self::xml::XmlWriter;
-use super::faults::{Fault, FaultKind, FaultPlan};
+use super::faults::{Fault, FaultKind, FaultPlan, FaultyRequest, suffer};
 use super::{CloudDouble, DoubleAnswer, DoubleRequest};
 
 /// The double. All methods may be called from several threads; each request is done as a whole.
@@ -137,44 +137,7 @@ impl Route53Double {
         };
         let fault = self.faults.take(operation.as_ref().map_or("Unknown", Route53Operation::name));
         let arrival = Arrival { request, number, operation, fault };
-        match &arrival.fault {
-            None | Some(FaultKind::HalfPage | FaultKind::LostItems) => Some(self.run(&arrival)),
-            Some(FaultKind::DropBefore) => {
-                self.note(&arrival, None, None, Vec::new());
-                None
-            }
-            Some(FaultKind::DropAfter) => {
-                self.run(&arrival);
-                None
-            }
-            Some(FaultKind::FailAfter) => {
-                self.run(&arrival);
-                Some(self.refusal(number, &ServiceError::internal()))
-            }
-            Some(FaultKind::Twice) => {
-                let first = self.run(&arrival);
-                self.run(&arrival);
-                Some(first)
-            }
-            Some(FaultKind::TwiceLast) => {
-                self.run(&arrival);
-                Some(self.run(&arrival))
-            }
-            Some(FaultKind::Delay(delay)) => Some(DoubleAnswer { delay: *delay, ..self.run(&arrival) }),
-            Some(FaultKind::CutBody) => {
-                let mut answer = self.run(&arrival);
-                answer.body.truncate(answer.body.len() / 2);
-                Some(answer)
-            }
-            Some(FaultKind::TooManyRequests) => {
-                self.note(&arrival, Some(429), None, Vec::new());
-                Some(DoubleAnswer::new(429, "text/plain", b"Too Many Requests".to_vec()))
-            }
-            Some(FaultKind::FailBefore) => Some(self.refuse(&arrival, &ServiceError::internal())),
-            Some(FaultKind::Throttle) => Some(self.refuse(&arrival, &ServiceError::throttling())),
-            Some(FaultKind::Unavailable) => Some(self.refuse(&arrival, &ServiceError::unavailable())),
-            Some(FaultKind::ExpiredToken) => Some(self.refuse(&arrival, &ServiceError::expired_token())),
-        }
+        suffer(arrival.fault.as_ref(), &ArrivedRequest { double: self, arrival: &arrival })
     }
 
     /// Creates a zone with its SOA and NS, as another editor does, and returns its identifier.
@@ -295,6 +258,38 @@ impl Route53Double {
     /// Locks the account.
     fn lock(&self) -> MutexGuard<'_, AccountState> {
         lock(&self.state)
+    }
+}
+
+/// A request at the double.
+struct ArrivedRequest<'r> {
+    /// The double.
+    double: &'r Route53Double,
+    /// The request.
+    arrival: &'r Arrival<'r>,
+}
+
+impl FaultyRequest for ArrivedRequest<'_> {
+    fn run(&self) -> DoubleAnswer {
+        self.double.run(self.arrival)
+    }
+
+    fn note(&self, status: Option<u16>) {
+        self.double.note(self.arrival, status, None, Vec::new());
+    }
+
+    fn refuse(&self, kind: &FaultKind) -> DoubleAnswer {
+        let error = match kind {
+            FaultKind::Throttle => ServiceError::throttling(),
+            FaultKind::Unavailable => ServiceError::unavailable(),
+            FaultKind::ExpiredToken => ServiceError::expired_token(),
+            _ => ServiceError::internal(),
+        };
+        self.double.refuse(self.arrival, &error)
+    }
+
+    fn internal_error(&self) -> DoubleAnswer {
+        self.double.refusal(self.arrival.number, &ServiceError::internal())
     }
 }
 
