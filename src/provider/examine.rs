@@ -26,6 +26,18 @@ pub struct TargetExamined {
 }
 
 impl TargetExamined {
+    /// One that is asked by an API alone, at this place: it gives whole zones, and nothing is signed with a TSIG key.
+    pub(super) fn by_api(place: PlaceExamined) -> TargetExamined {
+        TargetExamined {
+            key: None,
+            signs: false,
+            transfers: true,
+            is_folder: false,
+            places: vec![place],
+            capabilities: Capabilities::NotAsked,
+        }
+    }
+
     /// How many updates of a zone are in flight at once, where the target was asked.
     pub fn pace(&self) -> Option<usize> {
         match self.capabilities {

@@ -33,6 +33,8 @@ pub mod outage;
 
 mod pace;
 
+mod record_sets;
+
 pub mod secret;
 
 pub mod txt_key;

@@ -4,6 +4,18 @@
 
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
+use crate::http::HttpFailureKind;
+
+/// The code and the hint of a service of a cloud that gives no answer.
+pub fn of_cloud(kind: HttpFailureKind) -> (&'static str, &'static str) {
+    match kind {
+        HttpFailureKind::Unreachable => {
+            ("connect-failed", "check that this machine reaches the API, by a proxy where it needs one (`HTTPS_PROXY`)")
+        }
+        HttpFailureKind::Late => ("timeout", "try again; if it is always so, raise `timeout`"),
+        HttpFailureKind::TooLong => ("read-limit", "if the zone is that large, raise `max_size` of the target"),
+    }
+}
 
 /// What separates servers from the zone in the place of an error.
 const ZONE: &str = " zone ";

@@ -4,7 +4,7 @@ use super::answers;
 use super::opaque::OpaqueRecords;
 use super::question::{Answer, NameExistence, Question};
 use crate::diag::{FileFindings, Problem};
-use crate::dns::{Name, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, ZoneContents, ZoneName};
 
 /// How the zones of a target are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,15 @@ pub trait ReadTarget: Send + Sync {
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         Ok(vec![None; names.len()])
     }
+}
+
+/// The zone that holds each name: the lowest at or above it of those that there are; none where there is none.
+pub fn apexes_of(names: &[Name], is_zone: impl Fn(&Name) -> bool) -> Vec<Option<ZoneName>> {
+    let holder = |name: &Name| {
+        let mut above = name.as_name().ancestors().map(NameRef::to_name);
+        above.find(|above| is_zone(above)).map(ZoneName::new)
+    };
+    names.iter().map(holder).collect()
 }
 
 /// A zone, read whole.

@@ -6,10 +6,11 @@ use std::time::Duration;
 use super::document::{self, AzureRefusal};
 use super::service::AzureKind;
 use crate::diag::Problem;
-use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion};
+use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
 use crate::provider::credentials::shown;
 use crate::provider::entra::AzureLogin;
+use crate::provider::outage::of_cloud;
 use crate::provider::pace::AccountPace;
 
 /// How often a request is sent that the service was too busy for.
@@ -170,15 +171,9 @@ impl AzureClient {
 }
 
 /// That there is no answer.
-fn unanswered(HttpFailure { kind, message }: HttpFailure) -> AzureFault {
-    let (code, hint) = match kind {
-        HttpFailureKind::Unreachable => {
-            ("connect-failed", "check that this machine reaches the API, by a proxy where it needs one (`HTTPS_PROXY`)")
-        }
-        HttpFailureKind::Late => ("timeout", "try again; if it is always so, raise `timeout`"),
-        HttpFailureKind::TooLong => ("read-limit", "if the zone is that large, raise `max_size` of the target"),
-    };
-    AzureFault { kind: AzureFaultKind::Unknown, code, message, hint: hint.to_owned() }
+fn unanswered(failure: HttpFailure) -> AzureFault {
+    let (code, hint) = of_cloud(failure.kind);
+    AzureFault { kind: AzureFaultKind::Unknown, code, message: failure.message, hint: hint.to_owned() }
 }
 
 /// What an answer without success means.

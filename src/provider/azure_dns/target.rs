@@ -8,11 +8,12 @@ use super::names::relative_text;
 use super::settings::AzureSettings;
 use super::zones::{AzureZones, each_page};
 use crate::diag::Problem;
-use crate::dns::{Name, NameRef, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, Rtype, ZoneContents, ZoneName};
 use crate::http::HttpMethod;
 use crate::provider::outage::place_of;
+use crate::provider::record_sets::contents_of;
 use crate::provider::url::encode_segment;
-use crate::target::{OpaqueRecords, ReadTarget, ZoneRead};
+use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, apexes_of};
 
 /// How many record sets a page has.
 pub const PAGE: u64 = 100;
@@ -101,7 +102,8 @@ impl AzureReader {
         let read = self.read_sets(&hosted, zone).map_err(|fault| self.problem(zone, fault));
         let (sets, octets) = read?;
         let unusable = |why: String| self.problem(zone, AzureFault::unusable(why));
-        let (contents, opaque) = contents(zone, &sets).map_err(unusable)?;
+        let owned = sets.values().map(|set| (set.owner.as_name(), set.rrset.clone()));
+        let (contents, opaque) = contents_of(zone, owned).map_err(unusable)?;
         Ok(AzureContents { sets, contents, opaque, octets })
     }
 
@@ -126,29 +128,6 @@ impl AzureReader {
     }
 }
 
-/// What record sets are, as the contents of a zone and what no RRset says.
-///
-/// Errors: in words.
-fn contents(zone: &ZoneName, sets: &AzureSets) -> Result<(ZoneContents, Vec<OpaqueRecords>), String> {
-    let mut builder = ZoneBuilder::new(zone.clone());
-    let mut opaque = Vec::new();
-    for set in sets.values() {
-        match &set.rrset {
-            Ok((rtype, rrset)) => {
-                for rdata in rrset.rdata() {
-                    let pushed = builder.push(set.owner.as_name(), *rtype, rrset.ttl(), rdata.as_octets());
-                    pushed.map_err(|error| format!("its {rtype} set at `{}` cannot be kept: {error}", set.owner))?;
-                }
-            }
-            Err(what) => opaque.push(OpaqueRecords { owner: set.owner.clone(), what: what.clone() }),
-        }
-    }
-    opaque.sort_unstable();
-    opaque.dedup();
-    let contents = builder.finish().map_err(|error| format!("its zone cannot be used: {error}"))?;
-    Ok((contents, opaque))
-}
-
 impl ReadTarget for AzureReader {
     fn place(&self, zone: &ZoneName) -> String {
         place_of(&self.place, zone)
@@ -165,10 +144,6 @@ impl ReadTarget for AzureReader {
 
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         let zones = self.zones.all(&self.client).map_err(|fault| fault.at(self.place.clone()))?;
-        let holder = |name: &Name| {
-            let mut above = name.as_name().ancestors().map(NameRef::to_name);
-            above.find(|above| zones.iter().any(|zone| zone.name == *above)).map(ZoneName::new)
-        };
-        Ok(names.iter().map(holder).collect())
+        Ok(apexes_of(names, |above| zones.iter().any(|zone| zone.name == *above)))
     }
 }

@@ -7,7 +7,7 @@ use crate::dns::ZoneName;
 use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
 use crate::provider::dns_server::examine::examine_key;
-use crate::provider::examine::{Capabilities, TargetExamined, look_by_api, not_opened};
+use crate::provider::examine::{TargetExamined, look_by_api, not_opened};
 
 /// Looks at the API of a target, and at these zones there.
 pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
@@ -24,12 +24,5 @@ pub fn examine(settings: &SettingsNode, context: &ProviderContext<'_>, zones: &[
         PowerDnsWrites::Update(server) => (examine_key(*server, context), true),
         PowerDnsWrites::Api => (None, false),
     };
-    TargetExamined {
-        key,
-        signs,
-        is_folder: false,
-        transfers: true,
-        places: vec![place],
-        capabilities: Capabilities::NotAsked,
-    }
+    TargetExamined { key, signs, ..TargetExamined::by_api(place) }
 }

@@ -9,7 +9,7 @@ use crate::provider::dns_server::primary::Primary;
 use crate::provider::dns_server::query::ZonePresence;
 use crate::target::{
     Answer, EditSize, Question, ReadTarget, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, ZoneRead,
-    answers, transfer_is_cheaper,
+    answers, apexes_of, transfer_is_cheaper,
 };
 
 /// Reads zones.
@@ -34,11 +34,7 @@ impl ReadTarget for PowerDnsReader {
 
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         let zones: HashSet<Name> = self.api.zones()?.into_iter().collect();
-        let holder = |name: &Name| {
-            let mut above = name.as_name().ancestors().map(|above| above.to_name());
-            above.find(|above| zones.contains(above)).map(ZoneName::new)
-        };
-        Ok(names.iter().map(holder).collect())
+        Ok(apexes_of(names, |above| zones.contains(above)))
     }
 }
 

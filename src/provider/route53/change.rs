@@ -17,8 +17,13 @@ pub const RECORDS: usize = 1_000;
 pub const CHARACTERS: usize = 32_000;
 
 /// What one update may hold, with room for the marker, which is deleted and created.
-pub const LIMITS: UpdateLimits =
+const LIMITS: UpdateLimits =
     UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: RECORDS - 2 };
+
+/// What one update may hold where the settings allow so many records.
+pub fn limits(records: Option<usize>) -> UpdateLimits {
+    UpdateLimits { parts: records.unwrap_or(LIMITS.parts).min(LIMITS.parts), ..LIMITS }
+}
 
 /// How many characters a marker has at most, by far.
 pub const MARKER_CHARACTERS: usize = 200;

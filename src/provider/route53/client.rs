@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::document::{self, ServiceFault};
 use crate::diag::Problem;
-use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpFailureKind, HttpMethod, HttpQuestion};
+use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
 use crate::provider::aws::{AwsLogin, AwsRequest, SigningScope, sign};
+use crate::provider::outage::of_cloud;
 use crate::provider::pace::AccountPace;
 use crate::provider::url::encode_query;
 
@@ -181,15 +182,15 @@ impl Route53Client {
 const XML: &str = "application/xml";
 
 /// That there is no answer.
-fn unanswered(HttpFailure { kind, message }: HttpFailure) -> Route53Fault {
-    let (code, hint) = match kind {
-        HttpFailureKind::Unreachable => {
-            ("connect-failed", "check that this machine reaches the API, by a proxy where it needs one (`HTTPS_PROXY`)")
-        }
-        HttpFailureKind::Late => ("timeout", "try again; if it is always so, raise `timeout`"),
-        HttpFailureKind::TooLong => ("read-limit", "if the zone is that large, raise `max_size` of the target"),
-    };
-    Route53Fault { kind: Route53FaultKind::Unknown, code, message, hint: hint.to_owned(), said: Vec::new() }
+fn unanswered(failure: HttpFailure) -> Route53Fault {
+    let (code, hint) = of_cloud(failure.kind);
+    Route53Fault {
+        kind: Route53FaultKind::Unknown,
+        code,
+        message: failure.message,
+        hint: hint.to_owned(),
+        said: Vec::new(),
+    }
 }
 
 /// What the service says of a change whose RRset is not what the change says.

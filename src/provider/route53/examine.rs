@@ -6,7 +6,7 @@ use super::{checked, reader};
 use crate::dns::ZoneName;
 use crate::inventory::node::SettingsNode;
 use crate::provider::ProviderContext;
-use crate::provider::examine::{Capabilities, TargetExamined, look_by_api, not_opened};
+use crate::provider::examine::{TargetExamined, look_by_api, not_opened};
 
 /// Looks at the account of a target, and at these zones there.
 pub fn examine(node: &SettingsNode, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
@@ -18,12 +18,5 @@ pub fn examine(node: &SettingsNode, context: &ProviderContext<'_>, zones: &[&Zon
             look_by_api(place, zones, |zone| reader.read(zone).map(parts))
         }
     };
-    TargetExamined {
-        key: None,
-        signs: false,
-        transfers: true,
-        is_folder: false,
-        places: vec![place],
-        capabilities: Capabilities::NotAsked,
-    }
+    TargetExamined::by_api(place)
 }

@@ -60,18 +60,18 @@ pub const PROVIDER: Provider =
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
     let (requests, records) = settings::pace(settings);
     let requests = requests.saturating_mul(60);
-    let records = records.unwrap_or(change::LIMITS.parts).min(change::LIMITS.parts);
+    let limits = change::limits(records);
     TargetCapabilities {
         home: ZoneHome::Servers,
         making: ZoneMaking { creates: true, deletes: true },
         unit: AtomicUnit::Request,
-        limits: change::LIMITS,
+        limits,
         comparison: RrsetComparison::RecordsAndTtl,
         fence: ZoneFence::Marker,
         bounds: bounds::BOUNDS,
         proof: PublicationProof::InSync,
         // Each RRset that changes takes two records of a batch.
-        pace: Some(WritePace { requests, is_of_zone: false, rrsets: (records / 2).max(1) }),
+        pace: Some(WritePace { requests, is_of_zone: false, rrsets: (limits.parts / 2).max(1) }),
     }
 }
 

@@ -8,10 +8,11 @@ use super::names::name_text;
 use super::settings::Route53Settings;
 use super::zones::ZoneList;
 use crate::diag::Problem;
-use crate::dns::{Name, Rtype, ZoneBuilder, ZoneContents, ZoneName};
+use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::http::HttpMethod;
 use crate::provider::outage::place_of;
-use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, marker_key};
+use crate::provider::record_sets::contents_of;
+use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, apexes_of, marker_key};
 
 /// How many sets a page has: the most that the service gives.
 const PAGE: usize = 300;
@@ -122,7 +123,8 @@ impl Route53Reader {
         let read = self.read_hosted(&hosted, zone).and_then(|(sets, octets)| Ok((by_name(sets)?, octets)));
         let (by_name, octets) = read.map_err(|fault| self.problem(zone, fault))?;
         let unusable = |why: String| self.problem(zone, Route53Fault::unusable(why));
-        let (contents, opaque) = contents(zone, &by_name).map_err(unusable)?;
+        let owned = by_name.iter().flat_map(|(owner, sets)| sets.iter().map(|set| (owner.as_name(), set.rrset())));
+        let (contents, opaque) = contents_of(zone, owned).map_err(unusable)?;
         Ok(Route53Zone { contents, opaque, octets })
     }
 
@@ -193,34 +195,6 @@ fn by_name(sets: Vec<ListedSet>) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route
     Ok(by_name)
 }
 
-/// What sets are, as the contents of a zone and what no RRset says.
-///
-/// Errors: in words.
-fn contents(
-    zone: &ZoneName,
-    by_name: &BTreeMap<Name, Vec<ListedSet>>,
-) -> Result<(ZoneContents, Vec<OpaqueRecords>), String> {
-    let mut builder = ZoneBuilder::new(zone.clone());
-    let mut opaque = Vec::new();
-    for (owner, sets) in by_name {
-        for set in sets {
-            match set.rrset() {
-                Ok((rtype, rrset)) => {
-                    for rdata in rrset.rdata() {
-                        let pushed = builder.push(owner.as_name(), rtype, rrset.ttl(), rdata.as_octets());
-                        pushed.map_err(|error| format!("its {rtype} set at `{owner}` cannot be kept: {error}"))?;
-                    }
-                }
-                Err(what) => opaque.push(OpaqueRecords { owner: owner.clone(), what }),
-            }
-        }
-    }
-    opaque.sort_unstable();
-    opaque.dedup();
-    let contents = builder.finish().map_err(|error| format!("its zone cannot be used: {error}"))?;
-    Ok((contents, opaque))
-}
-
 impl ReadTarget for Route53Reader {
     fn place(&self, zone: &ZoneName) -> String {
         place_of(&self.place, zone)
@@ -238,10 +212,6 @@ impl ReadTarget for Route53Reader {
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         let zones = self.zones.all(&self.client, &self.settings.zones);
         let zones = zones.map_err(|fault| fault.at(self.place.clone()))?;
-        let holder = |name: &Name| {
-            let mut above = name.as_name().ancestors().map(|above| above.to_name());
-            above.find(|above| zones.iter().any(|zone| zone.name == *above)).map(ZoneName::new)
-        };
-        Ok(names.iter().map(holder).collect())
+        Ok(apexes_of(names, |above| zones.iter().any(|zone| zone.name == *above)))
     }
 }

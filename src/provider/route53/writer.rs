@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::change::{LIMITS, SeenSets, size};
+use super::change::{SeenSets, limits, size};
 use super::client::{Route53Fault, Route53FaultKind, Route53Question};
 use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
 use super::target::{Route53Reader, requests_for};
@@ -107,19 +107,15 @@ impl Route53Writer {
             return UpdateReply::Refused(problem);
         }
         let problem = |fault: Route53Fault| self.reader.problem(update.zone, fault);
-        let actions = match self.plan(&hosted, update, false) {
-            Ok(Ok(actions)) => Ok(actions),
-            // What was seen may be old.
-            Ok(Err(_)) => match self.plan(&hosted, update, true) {
-                Ok(actions) => actions,
-                Err(fault) => return UpdateReply::Failed(problem(fault)),
-            },
+        let by_seen = self.plan(&hosted, update, false);
+        // What was seen may be old.
+        let planned =
+            by_seen.and_then(|by_seen| by_seen.map_or_else(|_| self.plan(&hosted, update, true), |own| Ok(Ok(own))));
+        let actions = match planned {
+            Ok(Ok(actions)) => actions,
+            Ok(Err(words)) => return UpdateReply::Prerequisite(words),
             // Nothing was sent that writes.
             Err(fault) => return UpdateReply::Failed(problem(fault)),
-        };
-        let actions = match actions {
-            Ok(actions) => actions,
-            Err(words) => return UpdateReply::Prerequisite(words),
         };
         match self.send(&hosted, &actions) {
             Ok(change) => {
@@ -210,8 +206,7 @@ impl WriteTarget for Route53Writer {
     }
 
     fn limits(&self) -> UpdateLimits {
-        let most = self.reader.settings.batch_records.unwrap_or(LIMITS.parts);
-        UpdateLimits { parts: most.min(LIMITS.parts), ..LIMITS }
+        limits(self.reader.settings.batch_records)
     }
 
     fn size(&self, _: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {

@@ -23,7 +23,6 @@ pub struct ZoneList {
 }
 
 /// The hosted zones of an account.
-#[derive(Clone, Default)]
 struct ListedZones {
     /// Those of the types that are meant.
     of_type: Vec<HostedZone>,
@@ -36,27 +35,32 @@ impl ZoneList {
     ///
     /// Errors: they cannot be listed.
     pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, Route53Fault> {
-        Ok(self.listed(client, choice)?.meant)
+        self.with_listed(client, choice, |zones| zones.meant.clone())
     }
 
     /// Whether the account has no zone of a name: one without the tags that are asked for may be the one.
     ///
     /// Errors: the zones cannot be listed.
     pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, Route53Fault> {
-        let zones = self.listed(client, choice)?.of_type;
-        Ok(zones.iter().all(|listed| listed.name.as_name() != zone.as_name()))
+        let is_other = |listed: &HostedZone| listed.name.as_name() != zone.as_name();
+        self.with_listed(client, choice, |zones| zones.of_type.iter().all(is_other))
     }
 
-    /// The zones of the account, listed once.
-    fn listed(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<ListedZones, Route53Fault> {
+    /// Looks at the zones of the account, which are listed once.
+    fn with_listed<R>(
+        &self,
+        client: &Route53Client,
+        choice: &ZoneChoice,
+        look: impl FnOnce(&ListedZones) -> R,
+    ) -> Result<R, Route53Fault> {
         let mut listed = self.listed.lock().expect(HELD);
         if let Some(zones) = &*listed {
-            return Ok(zones.clone());
+            return Ok(look(zones));
         }
         let mut of_type = list(client)?;
         of_type.retain(|zone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private));
         let meant = if choice.tags.is_empty() { of_type.clone() } else { with_tags(client, choice, of_type.clone())? };
-        Ok(listed.insert(ListedZones { of_type, meant }).clone())
+        Ok(look(listed.insert(ListedZones { of_type, meant })))
     }
 
     /// Forgets what was listed: a zone was made or deleted.
@@ -74,8 +78,9 @@ impl ZoneList {
         zone: &ZoneName,
     ) -> Result<Option<HostedZone>, Route53Fault> {
         let name = zone.as_name().to_name();
-        let mut found = self.all(client, choice)?;
-        found.retain(|listed| listed.name == name);
+        let is_it = |listed: &&HostedZone| listed.name == name;
+        let mut found: Vec<HostedZone> =
+            self.with_listed(client, choice, |zones| zones.meant.iter().filter(is_it).cloned().collect())?;
         if let Some(id) = choice.ids.get(&name) {
             let hosted = found.into_iter().find(|listed| listed.id == *id);
             return hosted.map(Some).ok_or_else(|| {
