@@ -51,9 +51,9 @@ pub struct ZoneWriter<'a> {
     /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other
     /// batch takes effect. They are yet to settle.
     late: Vec<SentBatch<'a>>,
-    /// The batch that took effect last, until the journal notes it: together with the next one that is sent, which
-    /// saves a sync, or at once where there is none.
-    heard: Option<SentBatch<'a>>,
+    /// The batches that took effect last, until the journal notes them: together with the next ones that are sent, which
+    /// saves syncs, or as soon as there are none.
+    heard: Vec<SentBatch<'a>>,
     /// How many of the next batches are halves of one that was refused.
     halves: usize,
     /// How often the batch in front was tried without success.
@@ -146,7 +146,7 @@ impl<'a> ZoneWriter<'a> {
             epoch: read.max(known).saturating_add(1),
             given_up: None,
             late: Vec::new(),
-            heard: None,
+            heard: Vec::new(),
             halves: 0,
             tries: 0,
             strikes: 0,
@@ -189,7 +189,6 @@ impl<'a> ZoneWriter<'a> {
         self.check_primary();
         loop {
             self.fill(phase, &mut queue, &mut flight);
-            self.settle_heard();
             let Some(front) = flight.front() else { break };
             match reply(&mut *self.session, front) {
                 UpdateReply::Done => {
@@ -207,6 +206,7 @@ impl<'a> ZoneWriter<'a> {
                 reply => self.recover(reply, &mut flight, &mut queue),
             }
         }
+        self.settle_heard();
         self.give_up_late();
         let rest: Vec<UnitPiece> = queue.into_iter().flatten().filter(|piece| self.board.is_to_do(piece)).collect();
         let verdict = self.given_up.clone().unwrap_or_else(|| self.board.hub.stop_verdict());
@@ -236,39 +236,53 @@ impl<'a> ZoneWriter<'a> {
         ZoneWritten { zone: self.zone.copy.zone.clone(), target, updates, changes, unknown: self.unknown, took }
     }
 
-    /// Sends batches as long as there is room in the window.
+    /// Sends batches where there is room in the window. One sync of the journal notes all of them, so that none is sent until
+    /// half of the window is free: the other half keeps the server busy meanwhile.
     fn fill(&mut self, phase: Phase, queue: &mut VecDeque<Vec<UnitPiece>>, flight: &mut VecDeque<SentBatch<'a>>) {
         // Without markers nothing would stop the batches behind one that is refused or lost.
         let most = if queue.len() > 1 && self.zone.fence.is_some() { self.session.window() } else { 1 };
+        // Behind a half that is probably refused again all would be in vain.
+        let window = |halves: usize| if halves > 0 { 1 } else { most };
+        if flight.len() > window(self.halves) / 2 {
+            return;
+        }
+        let mut made: Vec<(Batch<'a>, Vec<UnitPiece>)> = Vec::new();
         while self.given_up.is_none() && !self.board.hub.is_stopped() {
-            // Behind a half that is probably refused again all would be in vain.
-            let window = if self.halves > 0 { 1 } else { most };
-            if flight.len() >= window {
-                return;
+            if flight.len() + made.len() >= window(self.halves) {
+                break;
             }
-            let Some(mut pieces) = queue.pop_front() else { return };
+            let Some(mut pieces) = queue.pop_front() else { break };
             self.halves = self.halves.saturating_sub(1);
             pieces.retain(|piece| self.board.is_to_do(piece));
             if pieces.is_empty() {
                 continue;
             }
-            let before = flight.back().map_or_else(|| self.marker.clone(), |last| after(&last.batch));
-            let batch = self.batch(phase, &pieces, before);
-            if !self.tell_sending(&batch) {
-                queue.push_front(pieces);
-                return;
-            }
+            let last = made.last().map(|(batch, _)| batch).or(flight.back().map(|sent| &sent.batch));
+            let before = last.map_or_else(|| self.marker.clone(), after);
+            made.push((self.batch(phase, &pieces, before), pieces));
+        }
+        if made.is_empty() {
+            return;
+        }
+        if !self.tell_sending(&made) {
+            made.into_iter().rev().for_each(|(_, pieces)| queue.push_front(pieces));
+            return;
+        }
+        for (batch, pieces) in made {
             let ticket = self.send(&batch);
             flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false, race: None });
         }
     }
 
-    /// Reports that a batch is about to be sent, and the outcome of the last one.
-    fn tell_sending(&mut self, batch: &Batch<'a>) -> bool {
-        let sending = ApplyEvent::Sending(batch);
-        let Some(heard) = self.heard.take() else { return self.board.tell(sending) };
-        let is_kept = self.board.hub.tell_all(&[ApplyEvent::Settled(&heard.batch, &heard.made()), sending]);
-        self.board.done(&heard.pieces);
+    /// Reports that batches are about to be sent, and the outcome of the last ones.
+    fn tell_sending(&mut self, made: &[(Batch<'a>, Vec<UnitPiece>)]) -> bool {
+        let heard = std::mem::take(&mut self.heard);
+        let outcomes: Vec<BatchOutcome> = heard.iter().map(SentBatch::made).collect();
+        let settled = heard.iter().zip(&outcomes).map(|(sent, outcome)| ApplyEvent::Settled(&sent.batch, outcome));
+        let events: Vec<ApplyEvent<'_>> =
+            settled.chain(made.iter().map(|(batch, _)| ApplyEvent::Sending(batch))).collect();
+        let is_kept = self.board.hub.tell_all(&events);
+        heard.iter().for_each(|sent| self.board.done(&sent.pieces));
         is_kept
     }
 
@@ -313,18 +327,16 @@ impl<'a> ZoneWriter<'a> {
         if !self.late.is_empty() {
             return self.settle_done(flight);
         }
-        self.heard = flight.pop_front();
-        if let Some(sent) = &self.heard {
-            let (batch, changes) = (after(&sent.batch), sent.batch.changes.len());
-            self.count(batch, changes);
-        }
+        let Some(sent) = flight.pop_front() else { return };
+        self.count(after(&sent.batch), sent.batch.changes.len());
+        self.heard.push(sent);
     }
 
-    /// Notes a batch that took effect in the journal, where that was left to a next batch that does not come.
+    /// Notes the batches that took effect in the journal, where that was left to next batches that do not come.
     fn settle_heard(&mut self) {
-        if let Some(sent) = self.heard.take() {
-            self.settle(&sent.batch, sent.made());
-            self.board.done(&sent.pieces);
+        if !self.heard.is_empty() {
+            self.tick();
+            self.tell_sending(&[]);
         }
     }
 
@@ -401,6 +413,7 @@ impl<'a> ZoneWriter<'a> {
         flight: &mut VecDeque<SentBatch<'a>>,
         queue: &mut VecDeque<Vec<UnitPiece>>,
     ) {
+        self.settle_heard();
         let mut replies = VecDeque::from([first]);
         replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
         for (sent, reply) in flight.iter_mut().zip(&replies) {
