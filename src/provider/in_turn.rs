@@ -1,22 +1,26 @@
-//! Updates that a thread delivers one after another, while the next ones are made and noted: for a target that is asked, and
-//! answers, before the next one.
+//! Updates that threads deliver, made one after another and in their order, with two of them under way: for a target that
+//! compares what the update before has left.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use crate::diag::Problem;
 use crate::dns::{ChangeKind, RrKey, ZoneName};
+use crate::parallel::HELD;
 use crate::target::{RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
 
-/// How many updates it pays to have ready: one is under way, and the next ones are there when it is over.
-const WINDOW: usize = 3;
+/// How many updates are under way: while the target does one, it reads the next.
+const UNDER_WAY: usize = 2;
 
-/// An update of its own, as the thread gets it.
+/// How many updates it pays to have ready: while half of them is delivered, the journal notes the other half with one sync.
+const WINDOW: usize = 8;
+
+/// An update of its own, as a thread gets it.
 struct QueuedUpdate {
-    /// What its reply is asked for with.
+    /// What its reply is asked for with; they are consecutive numbers.
     ticket: UpdateTicket,
     /// How many updates without an answer were known when it was made.
     losses: u64,
@@ -27,26 +31,87 @@ struct QueuedUpdate {
 }
 
 /// Sends an update, and gives its reply.
-type UpdateDelivery = Box<dyn Fn(&Update<'_>) -> UpdateReply + Send>;
+type UpdateDelivery = Box<dyn Fn(&Update<'_>, &mut UpdateTurn<'_>) -> UpdateReply + Send + Sync>;
 
-/// The way to a thread, which ends with it.
-struct DeliveryThread {
-    /// What it is to deliver.
+/// What the threads share.
+struct SharedTurns {
+    /// Whose turn it is to take the next update; it is kept until that one is made.
+    queue: Mutex<Receiver<QueuedUpdate>>,
+    /// How the last update ended.
+    ended: Mutex<EndedUpdate>,
+    /// Another one has ended.
+    changed: Condvar,
+    /// What delivers.
+    deliver: UpdateDelivery,
+    /// Whether nothing more is to be delivered.
+    is_over: AtomicBool,
+}
+
+/// How updates ended. They end in their order.
+#[derive(Default)]
+struct EndedUpdate {
+    /// The ticket of the last one.
+    ticket: u64,
+    /// Whether it took effect.
+    is_done: bool,
+    /// The last one without an answer: how many of these were known when it was made, and why.
+    lost: Option<(u64, Problem)>,
+}
+
+/// The turn of one update: no other is made until it passes the turn on.
+pub struct UpdateTurn<'t> {
+    /// What the threads share.
+    shared: &'t SharedTurns,
+    /// Which update it is.
+    ticket: u64,
+    /// The turn, until it is passed on.
+    turn: Option<MutexGuard<'t, Receiver<QueuedUpdate>>>,
+}
+
+impl UpdateTurn<'_> {
+    /// Lets the next update be made: this one is made, and is sent now.
+    pub fn pass(&mut self) {
+        self.turn = None;
+    }
+
+    /// Whether the update before has a reply.
+    pub fn is_alone(&self) -> bool {
+        self.shared.ended.lock().expect(HELD).ticket + 1 >= self.ticket
+    }
+
+    /// Waits for the reply to the update before; says whether it took effect.
+    pub fn await_before(&self) -> bool {
+        self.before().is_done
+    }
+
+    /// How the update before ended, once it has.
+    fn before(&self) -> MutexGuard<'_, EndedUpdate> {
+        let mut ended = self.shared.ended.lock().expect(HELD);
+        while ended.ticket + 1 < self.ticket {
+            ended = self.shared.changed.wait(ended).expect(HELD);
+        }
+        ended
+    }
+}
+
+/// The way to the threads, which end with it.
+struct DeliveryThreads {
+    /// What they are to deliver.
     queue: Sender<QueuedUpdate>,
-    /// What it says.
+    /// What they say.
     said: Receiver<(UpdateTicket, UpdateReply)>,
+    /// What they share.
+    shared: Arc<SharedTurns>,
 }
 
 /// Writes one zone.
 pub struct InTurn {
     /// Where it writes, as messages name it.
     place: String,
-    /// What delivers, until the thread has it.
+    /// What delivers, until the threads have it.
     deliver: Option<UpdateDelivery>,
-    /// The thread, from the first update on: a run may have thousands of zones to which nothing is sent.
-    thread: Option<DeliveryThread>,
-    /// Whether nothing more is to be delivered.
-    is_over: Arc<AtomicBool>,
+    /// The threads, from the first update on: a run may have thousands of zones to which nothing is sent.
+    threads: Option<DeliveryThreads>,
     /// The replies that were not asked for yet.
     replies: HashMap<UpdateTicket, UpdateReply>,
     /// The latest ticket.
@@ -57,30 +122,37 @@ pub struct InTurn {
 
 impl InTurn {
     /// Nothing is sent yet.
-    pub fn new(place: String, deliver: impl Fn(&Update<'_>) -> UpdateReply + Send + 'static) -> InTurn {
-        InTurn {
-            place,
-            deliver: Some(Box::new(deliver)),
-            thread: None,
-            is_over: Arc::default(),
-            replies: HashMap::new(),
-            latest: 0,
-            losses: 0,
-        }
+    pub fn new(
+        place: String,
+        deliver: impl Fn(&Update<'_>, &mut UpdateTurn<'_>) -> UpdateReply + Send + Sync + 'static,
+    ) -> InTurn {
+        let deliver: Option<UpdateDelivery> = Some(Box::new(deliver));
+        InTurn { place, deliver, threads: None, replies: HashMap::new(), latest: 0, losses: 0 }
     }
 
-    /// The thread, which is started where it does not run.
+    /// The threads, which are started where they do not run.
     ///
     /// Errors: the system gives none.
-    fn thread(&mut self) -> Result<&DeliveryThread, Problem> {
+    fn threads(&mut self) -> Result<&DeliveryThreads, Problem> {
         if let Some(deliver) = self.deliver.take() {
             let (queue, queued) = channel();
             let (say, said) = channel();
-            let is_over = Arc::clone(&self.is_over);
-            let started = thread::Builder::new().spawn(move || deliver_all(&queued, &say, &deliver, &is_over));
-            self.thread = started.is_ok().then_some(DeliveryThread { queue, said });
+            let shared = Arc::new(SharedTurns {
+                queue: Mutex::new(queued),
+                ended: Mutex::default(),
+                changed: Condvar::new(),
+                deliver,
+                is_over: AtomicBool::new(false),
+            });
+            let start = |_| {
+                let (shared, say) = (Arc::clone(&shared), say.clone());
+                thread::Builder::new().spawn(move || deliver_all(&shared, &say)).is_ok()
+            };
+            // One is enough.
+            let started = (0..UNDER_WAY).map(start).filter(|is_started| *is_started).count();
+            self.threads = (started > 0).then_some(DeliveryThreads { queue, said, shared });
         }
-        self.thread.as_ref().ok_or_else(|| {
+        self.threads.as_ref().ok_or_else(|| {
             let hint = "raise the limit of tasks of this service or user";
             Problem::new(&self.place, "connect-failed", "the system gives no thread to write with").hint(hint)
         })
@@ -89,32 +161,44 @@ impl InTurn {
 
 impl Drop for InTurn {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
+        if let Some(threads) = &self.threads {
+            threads.shared.is_over.store(true, Ordering::SeqCst);
+        }
     }
 }
 
 /// Delivers what comes. Behind an update without an answer, nothing is sent that was made before that was known.
-fn deliver_all(
-    queued: &Receiver<QueuedUpdate>,
-    say: &Sender<(UpdateTicket, UpdateReply)>,
-    deliver: &UpdateDelivery,
-    is_over: &AtomicBool,
-) {
-    let mut lost: Option<(u64, Problem)> = None;
-    for QueuedUpdate { ticket, losses, zone, edits } in queued {
-        if is_over.load(Ordering::SeqCst) {
+fn deliver_all(shared: &SharedTurns, say: &Sender<(UpdateTicket, UpdateReply)>) {
+    loop {
+        let turn = shared.queue.lock().expect(HELD);
+        let Ok(QueuedUpdate { ticket, losses, zone, edits }) = turn.recv() else { return };
+        if shared.is_over.load(Ordering::SeqCst) {
             return;
         }
-        let reply = match &lost {
-            Some((before, problem)) if *before == losses => UpdateReply::Unknown(problem.clone()),
-            _ => {
+        let mut turn = UpdateTurn { shared, ticket: ticket.0, turn: Some(turn) };
+        let loss = |ended: &EndedUpdate| ended.lost.clone().filter(|(before, _)| *before == losses);
+        let known = loss(&shared.ended.lock().expect(HELD));
+        let reply = match known {
+            Some((_, problem)) => UpdateReply::Unknown(problem),
+            None => {
                 let edits = edits.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
-                deliver(&Update { zone: &zone, edits })
+                (shared.deliver)(&Update { zone: &zone, edits }, &mut turn)
             }
         };
+        // One that did not pass its turn on keeps it until its end is noted.
+        let mut ended = turn.before();
+        // What the one before has left may still come, and then this one may, too.
+        let reply = match (reply, loss(&ended)) {
+            (UpdateReply::Prerequisite(_), Some((_, problem))) => UpdateReply::Unknown(problem),
+            (reply, _) => reply,
+        };
+        (ended.ticket, ended.is_done) = (ticket.0, matches!(reply, UpdateReply::Done));
         if let UpdateReply::Unknown(problem) = &reply {
-            lost = Some((losses, problem.clone()));
+            ended.lost = Some((losses, problem.clone()));
         }
+        drop(ended);
+        drop(turn);
+        shared.changed.notify_all();
         if say.send((ticket, reply)).is_err() {
             return;
         }
@@ -127,11 +211,11 @@ impl UpdateZone for InTurn {
     }
 
     fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.latest += 1;
-        let ticket = UpdateTicket(self.latest);
         let edits = update.edits.iter().map(|edit| (edit.key.clone(), edit.kind.clone())).collect();
-        let queued = QueuedUpdate { ticket, losses: self.losses, zone: update.zone.clone(), edits };
-        self.thread()?.queue.send(queued).expect("the thread lives as long as this");
+        let (ticket, losses) = (UpdateTicket(self.latest + 1), self.losses);
+        let queued = QueuedUpdate { ticket, losses, zone: update.zone.clone(), edits };
+        self.threads()?.queue.send(queued).expect("the threads live as long as this");
+        self.latest = ticket.0;
         Ok(ticket)
     }
 
@@ -140,8 +224,8 @@ impl UpdateZone for InTurn {
             if let Some(reply) = self.replies.remove(&ticket) {
                 return reply;
             }
-            let thread = self.thread.as_ref().expect("an update was sent");
-            let (ticket, reply) = thread.said.recv().expect("the thread replies to each update");
+            let threads = self.threads.as_ref().expect("an update was sent");
+            let (ticket, reply) = threads.said.recv().expect("the threads reply to each update");
             // All that is in flight is asked for before anything else is sent.
             if matches!(reply, UpdateReply::Unknown(_)) {
                 self.losses = self.latest;
@@ -153,13 +237,16 @@ impl UpdateZone for InTurn {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
     use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl};
 
-    /// Sends updates of these names at once, and gives the replies, with the names that were delivered.
-    fn deliver(session: &mut InTurn, names: &[&str]) -> Vec<bool> {
+    /// The first label of what an update is about.
+    fn label(update: &Update<'_>) -> String {
+        update.edits[0].key.owner.as_name().to_string().trim_end_matches(".example.net.").to_owned()
+    }
+
+    /// Sends updates of these names at once, and gives the replies.
+    fn replies(session: &mut InTurn, names: &[&str]) -> Vec<UpdateReply> {
         let zone = ZoneName::new(Name::parse("example.net").unwrap());
         let rrset = Rrset::new(Ttl::from_secs(60).unwrap(), vec![Rdata::from_address([192, 0, 2, 1].into())]).unwrap();
         let kind = ChangeKind::Create { after: rrset };
@@ -169,24 +256,85 @@ mod tests {
             session.send(&Update { zone: &zone, edits: vec![RrsetEdit { key: &key, kind: &kind }] }).unwrap()
         };
         let tickets: Vec<UpdateTicket> = names.iter().map(send).collect();
-        tickets.into_iter().map(|ticket| matches!(session.reply(ticket), UpdateReply::Done)).collect()
+        tickets.into_iter().map(|ticket| session.reply(ticket)).collect()
+    }
+
+    /// Whether updates of these names are done.
+    fn deliver(session: &mut InTurn, names: &[&str]) -> Vec<bool> {
+        replies(session, names).iter().map(|reply| matches!(reply, UpdateReply::Done)).collect()
+    }
+
+    fn lost() -> UpdateReply {
+        UpdateReply::Unknown(Problem::new("etcd".to_owned(), "timeout", "no answer"))
     }
 
     #[test]
     fn behind_an_update_without_an_answer_nothing_is_sent_until_that_is_known() {
         let delivered: Arc<Mutex<Vec<String>>> = Arc::default();
         let log = Arc::clone(&delivered);
-        let mut session = InTurn::new("etcd".to_owned(), move |update: &Update<'_>| {
-            let name = update.edits[0].key.owner.as_name().to_string();
+        let mut session = InTurn::new("etcd".to_owned(), move |update, _| {
+            let name = label(update);
             let is_lost = name.starts_with("lost");
             log.lock().unwrap().push(name);
-            let problem = || Problem::new("etcd".to_owned(), "timeout", "no answer");
-            if is_lost { UpdateReply::Unknown(problem()) } else { UpdateReply::Done }
+            if is_lost { lost() } else { UpdateReply::Done }
         });
         assert_eq!(deliver(&mut session, &["a", "lost", "b", "c"]), [true, false, false, false]);
         assert_eq!(deliver(&mut session, &["lost"]), [false]);
         assert_eq!(deliver(&mut session, &["b", "c"]), [true, true]);
-        let expected = ["a.example.net.", "lost.example.net.", "lost.example.net.", "b.example.net.", "c.example.net."];
-        assert_eq!(*delivered.lock().unwrap(), expected);
+        assert_eq!(*delivered.lock().unwrap(), ["a", "lost", "lost", "b", "c"]);
+    }
+
+    #[test]
+    fn two_are_under_way_and_end_in_their_order() {
+        let arrived = Arc::new((Mutex::new(0), Condvar::new()));
+        let both = Arc::clone(&arrived);
+        let mut session = InTurn::new("etcd".to_owned(), move |update, turn| {
+            turn.pass();
+            // The first two wait until both are here.
+            let (count, changed) = &*both;
+            let mut count = count.lock().unwrap();
+            *count += 1;
+            changed.notify_all();
+            while *count < 2 {
+                count = changed.wait(count).unwrap();
+            }
+            drop(count);
+            match label(update).as_str() {
+                // It came first, and is made once the one before is.
+                "overtakes" => {
+                    if turn.await_before() {
+                        UpdateReply::Done
+                    } else {
+                        UpdateReply::Prerequisite(String::new())
+                    }
+                }
+                "refused" => UpdateReply::Prerequisite(String::new()),
+                _ => UpdateReply::Done,
+            }
+        });
+        assert_eq!(
+            deliver(&mut session, &["a", "overtakes", "refused", "overtakes", "b"]),
+            [true, true, false, false, true]
+        );
+        assert!(session.threads.as_ref().unwrap().shared.ended.lock().unwrap().ticket == 5);
+    }
+
+    #[test]
+    fn what_waits_behind_a_lost_update_is_of_unknown_outcome_too() {
+        let (come, came) = channel();
+        let (come, came) = (Mutex::new(come), Mutex::new(came));
+        let mut session = InTurn::new("etcd".to_owned(), move |update, turn| {
+            turn.pass();
+            if label(update) == "lost" {
+                // The next one is under way.
+                came.lock().unwrap().recv().unwrap();
+                return lost();
+            }
+            come.lock().unwrap().send(()).unwrap();
+            turn.await_before();
+            UpdateReply::Prerequisite("the marker is another one".to_owned())
+        });
+        let said = replies(&mut session, &["lost", "behind"]);
+        assert!(said.iter().all(|reply| matches!(reply, UpdateReply::Unknown(_))), "{said:?}");
     }
 }

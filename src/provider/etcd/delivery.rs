@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use super::change::{self, ChangeFault, PlannedTransaction, is_of_marker};
 use super::client::EtcdFault;
-use super::json::{Operation, Transaction};
+use super::json::{Operation, Transaction, TransactionDone};
 use super::keys::{EtcdKey, ZoneKeys};
 use super::layout::EtcdLayout;
 use super::seen::{SeenKeys, reads_of};
@@ -14,6 +14,7 @@ use super::target::EtcdReader;
 use crate::diag::Problem;
 use crate::dns::{Name, ZoneName};
 use crate::parallel::HELD;
+use crate::provider::in_turn::UpdateTurn;
 use crate::target::{ReadTarget as _, Update, UpdateReply};
 
 /// How many names one transaction reads: two ranges each, and those of zonewright.
@@ -75,20 +76,28 @@ impl EtcdDelivery {
     }
 
     /// Makes the transaction of an update, by what was seen or, where `anew` says so, by what is seen now.
-    fn plan(&self, layout: &EtcdLayout, update: &Update<'_>, anew: bool) -> Result<PlannedOr, EtcdFault> {
+    fn plan(
+        &self,
+        layout: &EtcdLayout,
+        update: &Update<'_>,
+        anew: bool,
+        turn: &UpdateTurn<'_>,
+    ) -> Result<PlannedOr, EtcdFault> {
         let edits = update.edits.iter().filter(|edit| !is_of_marker(update.zone, edit));
         let names: BTreeSet<Name> = edits.map(|edit| edit.key.owner.as_name().to_name()).collect();
         let missing: BTreeSet<Name> = self.with_seen(update.zone, |seen| {
             names.iter().filter(|name| anew || seen.lacks(layout, name)).cloned().collect()
         });
         if !missing.is_empty() {
+            // The update before may write them.
+            turn.await_before();
             self.see(layout, update.zone, &missing)?;
         }
         Ok(self.with_seen(update.zone, |seen| change::transaction(layout, update, seen, self.owner())))
     }
 
     /// Sends an update.
-    pub fn deliver(&self, update: &Update<'_>) -> UpdateReply {
+    pub fn deliver(&self, update: &Update<'_>, turn: &mut UpdateTurn<'_>) -> UpdateReply {
         let layout = match self.reader.layout(update.zone) {
             Ok(layout) => layout,
             Err(problem) => return UpdateReply::Refused(problem),
@@ -96,20 +105,17 @@ impl EtcdDelivery {
         let problem = |fault: EtcdFault| self.reader.problem(update.zone, fault);
         let mut last = UpdateReply::Prerequisite("the zone was written by others all the time".to_owned());
         for attempt in 0..TRIES {
-            let planned = match self.plan(&layout, update, attempt > 0) {
+            let planned = match self.plan(&layout, update, attempt > 0, turn) {
                 Ok(planned) => planned,
                 // Nothing was sent that writes.
                 Err(fault) => return UpdateReply::Failed(problem(fault)),
             };
-            let PlannedTransaction { transaction, names } = match planned {
+            let planned = match planned {
                 Ok(planned) => planned,
                 Err(fault) if attempt > 0 => return self.reply_of(update.zone, fault),
                 Err(_) => continue,
             };
-            let written = self.reader.client.write(&transaction);
-            let revision = written.as_ref().ok().filter(|done| done.is_made).map(|done| done.revision);
-            self.with_seen(update.zone, |seen| seen.forget(&layout, &names, revision));
-            match written {
+            match self.write(&layout, update.zone, &planned, turn) {
                 Ok(done) if done.is_made => return UpdateReply::Done,
                 Ok(_) => {
                     last = UpdateReply::Prerequisite(
@@ -121,6 +127,27 @@ impl EtcdDelivery {
             }
         }
         last
+    }
+
+    /// Sends a transaction, and lets the next one be made. Where the one before was under way, and this one overtook it, its
+    /// comparison of the marker failed: then it is sent again, as it is.
+    fn write(
+        &self,
+        layout: &EtcdLayout,
+        zone: &ZoneName,
+        PlannedTransaction { transaction, names }: &PlannedTransaction,
+        turn: &mut UpdateTurn<'_>,
+    ) -> Result<TransactionDone, EtcdFault> {
+        self.with_seen(zone, |seen| seen.begin(layout, names));
+        let is_alone = turn.is_alone();
+        turn.pass();
+        let mut written = self.reader.client.write(transaction);
+        if !is_alone && written.as_ref().is_ok_and(|done| !done.is_made) && turn.await_before() {
+            written = self.reader.client.write(transaction);
+        }
+        let revision = written.as_ref().ok().filter(|done| done.is_made).map(|done| done.revision);
+        self.with_seen(zone, |seen| seen.end(layout, names, revision));
+        written
     }
 
     /// The reply to an update of which no transaction can be made.

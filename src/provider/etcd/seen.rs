@@ -11,6 +11,9 @@ use crate::dns::Name;
 /// How many keys of other names one comparison may hold: a change of any of them makes the write start anew.
 const MAX_BETWEEN: usize = 16;
 
+/// The revision of what is under way: later than all that was read.
+const UNDER_WAY: i64 = i64::MAX;
+
 /// The keys of a name, and of all below it, as they were at a revision.
 #[derive(Debug, Clone)]
 pub struct SeenName {
@@ -62,13 +65,21 @@ impl SeenKeys {
         }
     }
 
-    /// Forgets what was seen of names. `written` is the revision at which they were written, where they were.
-    pub fn forget(&mut self, layout: &EtcdLayout, names: &BTreeSet<Name>, written: Option<i64>) {
+    /// Forgets what was seen of names: a write of them is under way.
+    pub fn begin(&mut self, layout: &EtcdLayout, names: &BTreeSet<Name>) {
         for name in names {
             self.names.remove(name);
-            if let Some((revision, path)) = written.zip(layout.path(name.as_name())) {
-                self.written.insert(path, revision);
-            }
+            self.written.extend(layout.path(name.as_name()).map(|path| (path, UNDER_WAY)));
+        }
+    }
+
+    /// Notes how a write of names ended: the revision at which they were written, where they were.
+    pub fn end(&mut self, layout: &EtcdLayout, names: &BTreeSet<Name>, written: Option<i64>) {
+        for path in names.iter().filter_map(|name| layout.path(name.as_name())) {
+            match written {
+                Some(revision) => self.written.insert(path, revision),
+                None => self.written.remove(&path),
+            };
         }
     }
 
@@ -164,7 +175,9 @@ mod tests {
         let mut seen = SeenKeys::default();
         seen.take(&layout, &keys, &names, is_whole);
         if let Some(written) = written {
-            seen.forget(&layout, &BTreeSet::from([name(written)]), Some(9));
+            let written = BTreeSet::from([name(written)]);
+            seen.begin(&layout, &written);
+            seen.end(&layout, &written, Some(9));
         }
         let compared = |own: &Name| {
             let name = ComparedName { seen: seen.of(own)?, is_pointer: false, is_there: false };
@@ -205,7 +218,12 @@ mod tests {
         let names = BTreeSet::from([name("a"), name("b")]);
         seen.take(&layout, &ZoneKeys::read(&layout, Vec::new(), 7, None), &names, true);
         assert!(!seen.lacks(&layout, &name("a")));
-        seen.forget(&layout, &BTreeSet::from([name("x.a")]), Some(9));
+        let below = BTreeSet::from([name("x.a")]);
+        seen.begin(&layout, &below);
+        assert!(seen.lacks(&layout, &name("a")), "`x.a` is under way in its range");
+        seen.end(&layout, &below, None);
+        assert!(!seen.lacks(&layout, &name("a")));
+        seen.end(&layout, &below, Some(9));
         assert!(seen.lacks(&layout, &name("a")), "its range holds `x.a`");
         assert!(!seen.lacks(&layout, &name("b")));
     }

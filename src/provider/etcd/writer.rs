@@ -12,8 +12,8 @@ use crate::diag::{Code, Problem};
 use crate::dns::{Name, ZoneName};
 use crate::provider::in_turn::InTurn;
 use crate::target::{
-    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateZone, WriteTarget, ZoneApex,
-    answers, transfer_is_cheaper,
+    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, UpdateLimits, UpdateZone, WriteTarget, ZoneApex, answers,
+    transfer_is_cheaper,
 };
 
 /// Writes zones.
@@ -74,7 +74,7 @@ impl WriteTarget for EtcdWriter {
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
         let delivery = Arc::clone(&self.delivery);
-        Box::new(InTurn::new(self.place(zone), move |update: &Update<'_>| delivery.deliver(update)))
+        Box::new(InTurn::new(self.place(zone), move |update, turn| delivery.deliver(update, turn)))
     }
 
     fn create_zone(&self, zone: &ZoneName, apex: &ZoneApex) -> Result<(), Problem> {
