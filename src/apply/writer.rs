@@ -48,8 +48,8 @@ pub struct ZoneWriter<'a> {
     epoch: u64,
     /// Why nothing more is sent here.
     given_up: Option<UnitVerdict>,
-    /// Batches that were made anew as others, and of which an answer was lost: they may come late, until any other
-    /// batch takes effect. They are yet to settle.
+    /// Batches that were made anew as others or were given up, and of which an answer was lost: they may come late, until any
+    /// other batch takes effect; without a marker, until one with a change of theirs does. They are yet to settle.
     late: Vec<SentBatch<'a>>,
     /// The batches that took effect last, until the journal notes them: together with the next ones that are sent, which
     /// saves syncs, or as soon as there are none.
@@ -86,6 +86,12 @@ impl SentBatch<'_> {
     /// Its outcome, where it took effect.
     fn made(&self) -> BatchOutcome {
         self.race.clone().map_or(BatchOutcome::Done, BatchOutcome::Raced)
+    }
+
+    /// Whether it has a change of an earlier batch, which can no longer take effect once it does.
+    fn replaces(&self, earlier: &SentBatch<'_>) -> bool {
+        let mut places = self.pieces.iter().flat_map(|piece| &piece.changes);
+        places.any(|place| earlier.pieces.iter().any(|piece| piece.changes.contains(place)))
     }
 
     /// Notes that others may have written the zone at the same time.
@@ -343,7 +349,12 @@ impl<'a> ZoneWriter<'a> {
     /// Takes the batch in front for done.
     fn settle_done(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
         let Some(sent) = flight.pop_front() else { return };
-        for late in std::mem::take(&mut self.late) {
+        // Without a marker, what writes other RRsets stops no update that is late.
+        let is_fenced = self.zone.fence.is_some();
+        let late = std::mem::take(&mut self.late).into_iter();
+        let (over, late): (Vec<SentBatch<'a>>, _) = late.partition(|late| is_fenced || sent.replaces(late));
+        self.late = late;
+        for late in over {
             self.settle(&late.batch, BatchOutcome::Undone("another update took effect in its place".to_owned()));
         }
         self.took(&sent);
@@ -702,12 +713,14 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// Leaves the one RRset of the batch in front, since another editor has written it: before its update, which was then refused,
-    /// or after it.
+    /// or after it. It is not told that it was left as it was.
     fn leave_replaced(&mut self, flight: &mut VecDeque<SentBatch<'a>>) {
         let Some(front) = flight.pop_front() else { return };
         self.tries = 0;
         let why = "an answer was lost, and its RRset is neither as before nor as planned";
-        let verdict = self.stale(&front.pieces, why);
+        let found = self.stale(&front.pieces, why);
+        let message = format!("it is unknown whether its update took effect: {why}; {}", found.message);
+        let verdict = UnitVerdict { outcome: OutcomeCode::Failed, message, ..found };
         self.settle(&front.batch, BatchOutcome::Unknown(why.to_owned()));
         self.board.leave(&front.pieces, &verdict);
     }

@@ -348,6 +348,40 @@ fn lost_answers_are_resolved_whether_the_update_was_done_or_not() {
     }
 }
 
+/// A plan of two hosts of which each RRset is written by itself and without a marker, with these faults.
+fn one_by_one(faults: Vec<UpdateFault>) -> (ApplyOutcome, MemoryPrimary, Journal) {
+    let plan = plan(2);
+    let limits = UpdateLimits { edits: 1, ..UpdateLimits::NONE };
+    let (primary, journal) = (truth::primary(&plan).with_limits(limits), Journal::default());
+    primary.expect(faults);
+    let applied = run(&plan, &primary, false, &journal, None);
+    (applied, primary, journal)
+}
+
+#[test]
+fn without_a_marker_an_update_that_may_be_late_is_unknown_whatever_else_is_written() {
+    let faults = [UpdateFault::Stuck, UpdateFault::ServFail, UpdateFault::ServFail, UpdateFault::ServFail];
+    let (applied, primary, journal) = one_by_one(faults.to_vec());
+    assert_eq!(counts(&applied), "1 applied, 1 failed");
+    let message = applied.hosts[0].message.as_deref().unwrap();
+    assert_eq!(message, "an answer was lost, and its update may take effect late");
+    let before = made(&primary).len();
+    primary.arrive();
+    assert_eq!(made(&primary).len(), before + 1, "it does");
+    assert!(matches!(journal.settled.lock().unwrap()[&1], BatchOutcome::Unknown(_)));
+}
+
+#[test]
+fn an_rrset_that_another_editor_wrote_over_a_lost_answer_is_not_told_to_be_as_it_was() {
+    let plan = plan(2);
+    // The first is done right before its copy, and then the other editor writes.
+    let (applied, primary, _) = one_by_one(vec![UpdateFault::Slow, edited(&plan, &address_key(&plan, 0), &foreign(1))]);
+    assert_eq!(made(&primary)[0][0].name, address_key(&plan, 0).owner.as_name().to_name());
+    assert_eq!(counts(&applied), "1 applied, 1 failed");
+    let message = applied.hosts[0].message.as_deref().unwrap();
+    assert!(message.starts_with("it is unknown whether its update took effect: an answer was lost"), "{message}");
+}
+
 #[test]
 fn a_host_is_told_by_a_name_of_its_own_and_not_by_that_of_a_text() {
     let reasons = [fixture::reason(Rule::Registry, None, &[])];
