@@ -327,6 +327,29 @@ fn a_lost_answer_is_unknown_whatever_became_of_it() {
 }
 
 #[test]
+fn what_is_put_back_over_a_lost_answer_is_not_written_again() {
+    for kind in KINDS {
+        let account = Account::new(kind);
+        let writer = account.fake.writer();
+        let (set, gone) = (modify("192.0.2.1", "192.0.2.2"), delete("192.0.2.1"));
+        for (name, change, operation) in [("a", &set, "CreateOrUpdate"), ("b", &gone, "Delete")] {
+            account.put(name, "192.0.2.1");
+            let fault = Fault::nth_of(&format!("RecordSets_{operation}"), 1, FaultKind::DropAfter);
+            account.fake.double.plan_fault(fault);
+            assert!(matches!(account.send(&writer, name, change), UpdateReply::Unknown(_)));
+            account.put(name, "192.0.2.1");
+            let question = Question::of(&account.key(name, Rtype::A));
+            let answers = writer.observe(&account.zone, &[question], None).unwrap();
+            assert_eq!(answers, [Answer::Holds(Rtype::A, address("192.0.2.1"))]);
+            stale(account.send(&writer, name, change));
+            assert_eq!(account.held(name), ["A 192.0.2.1"]);
+        }
+        // Another update is compared with what is there now.
+        assert!(matches!(account.send(&writer, "a", &gone), UpdateReply::Done));
+    }
+}
+
+#[test]
 fn the_resource_group_of_a_zone_is_found() {
     let account = Account::new(AzureKind::Public);
     account.fake.double.add_group("other");

@@ -8,7 +8,7 @@ use super::client::{AzureFault, AzureFaultKind, AzureQuestion};
 use super::document::{self, AzureSet, AzureZone, written};
 use super::target::{AzureReader, PAGE};
 use crate::diag::Problem;
-use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
+use crate::dns::{ChangeKind, Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
 use crate::provider::at_once::AtOnce;
@@ -35,6 +35,27 @@ pub struct AzureWriter {
     reader: AzureReader,
     /// What was seen or written.
     seen: Mutex<HashMap<ZoneName, SeenRecordSets>>,
+    /// Updates whose answers were lost.
+    unanswered: Mutex<HashMap<(ZoneName, Name, Rtype), UnansweredUpdate>>,
+}
+
+/// An update whose answer was lost. Its copy names the same etag, so that one of them at most takes effect, even where another
+/// editor puts back what was there.
+#[derive(Clone)]
+struct UnansweredUpdate {
+    /// What it does.
+    kind: ChangeKind,
+    /// What it is compared with.
+    base: WriteBase,
+}
+
+/// What a record set that is written is compared with.
+#[derive(Clone)]
+struct WriteBase {
+    /// The record set as it was seen; none where it was not there.
+    found: Option<AzureSet>,
+    /// The etag that it must have; none where it must not be there.
+    etag: Option<String>,
 }
 
 /// Some record sets of a zone, which answer questions about their names.
@@ -58,7 +79,7 @@ impl WholeZone for SomeSets<'_> {
 impl AzureWriter {
     /// A writer of which nothing was seen.
     pub fn new(reader: AzureReader) -> AzureWriter {
-        AzureWriter { reader, seen: Mutex::default() }
+        AzureWriter { reader, seen: Mutex::default(), unanswered: Mutex::default() }
     }
 
     /// Does something with what was seen of a zone.
@@ -97,30 +118,36 @@ impl AzureWriter {
             Ok(hosted) => hosted,
             Err(problem) => return UpdateReply::Failed(problem),
         };
-        // Nothing was sent that writes.
-        let found = match self.found(&hosted, update.zone, *edit) {
-            Ok(found) => found,
-            Err(fault) => return UpdateReply::Failed(self.reader.problem(update.zone, fault)),
+        let (owner, rtype) = (edit.key.owner.as_name().to_name(), edit.key.rtype);
+        let sent = (update.zone.clone(), owner.clone(), rtype);
+        let unanswered = self.unanswered.lock().expect(HELD).get(&sent).cloned();
+        let base = match unanswered.filter(|unanswered| unanswered.kind == *edit.kind) {
+            Some(unanswered) => unanswered.base,
+            None => match self.base(&hosted, update.zone, *edit) {
+                Ok(base) => base,
+                Err(reply) => return reply,
+            },
         };
-        let (owner, rtype) = (edit.key.owner.as_name(), edit.key.rtype);
-        let etag = if is_before(found.as_ref(), *edit) {
-            found.as_ref().map(|set| set.etag.clone())
-        } else if let Some(Err(what)) = found.as_ref().map(|set| &set.rrset) {
-            return UpdateReply::Prerequisite(format!("`{owner}` has {what}, which zonewright never touches"));
-        } else if found.is_none() && edit.kind.after().is_none() {
-            // The service refuses it, and shows by how it does so whether it would have been allowed.
-            Some(NO_ETAG.to_owned())
-        } else {
-            return UpdateReply::Prerequisite(format!("{rtype} of `{owner}` is not what the plan says"));
-        };
-        let key = (owner.to_name(), rtype);
-        match self.write(&hosted, update.zone, *edit, (found.as_ref(), etag.as_deref())) {
+        let key = (owner, rtype);
+        match self.write(&hosted, update.zone, *edit, &base) {
             Ok(set) => {
+                self.unanswered.lock().expect(HELD).remove(&sent);
                 self.with_seen(update.zone, |seen| seen.insert(key, set));
                 UpdateReply::Done
             }
             Err(fault) => {
                 self.with_seen(update.zone, |seen| seen.remove(&key));
+                let mut unanswered = self.unanswered.lock().expect(HELD);
+                match fault.kind {
+                    AzureFaultKind::Unknown => {
+                        unanswered.insert(sent, UnansweredUpdate { kind: edit.kind.clone(), base });
+                    }
+                    AzureFaultKind::Busy(_) | AzureFaultKind::Ended => {}
+                    AzureFaultKind::Stale | AzureFaultKind::Refused | AzureFaultKind::Missing => {
+                        unanswered.remove(&sent);
+                    }
+                }
+                drop(unanswered);
                 let problem = |fault| self.reader.problem(update.zone, fault);
                 match fault.kind {
                     AzureFaultKind::Stale => UpdateReply::Prerequisite(fault.message),
@@ -132,18 +159,39 @@ impl AzureWriter {
         }
     }
 
-    /// Writes one record set under the condition that it has this etag, or that there is none; gives what is there then.
+    /// What an edit is compared with: what was seen.
+    ///
+    /// Errors: the reply where nothing is sent that writes.
+    fn base(&self, hosted: &AzureZone, zone: &ZoneName, edit: RrsetEdit<'_>) -> Result<WriteBase, UpdateReply> {
+        let found = self.found(hosted, zone, edit);
+        let found = found.map_err(|fault| UpdateReply::Failed(self.reader.problem(zone, fault)))?;
+        let (owner, rtype) = (&edit.key.owner, edit.key.rtype);
+        let etag = if is_before(found.as_ref(), edit) {
+            found.as_ref().map(|set| set.etag.clone())
+        } else if let Some(Err(what)) = found.as_ref().map(|set| &set.rrset) {
+            let words = format!("`{owner}` has {what}, which zonewright never touches");
+            return Err(UpdateReply::Prerequisite(words));
+        } else if found.is_none() && edit.kind.after().is_none() {
+            // The service refuses it, and shows by how it does so whether it would have been allowed.
+            Some(NO_ETAG.to_owned())
+        } else {
+            return Err(UpdateReply::Prerequisite(format!("{rtype} of `{owner}` is not what the plan says")));
+        };
+        Ok(WriteBase { found, etag })
+    }
+
+    /// Writes one record set under the condition that it is what it is compared with; gives what is there then.
     fn write(
         &self,
         hosted: &AzureZone,
         zone: &ZoneName,
         edit: RrsetEdit<'_>,
-        (found, etag): (Option<&AzureSet>, Option<&str>),
+        base: &WriteBase,
     ) -> Result<Option<AzureSet>, AzureFault> {
         let path = self.reader.path_of(hosted, zone, (edit.key.owner.as_name(), edit.key.rtype));
-        let condition = Some(etag.map_or(("if-none-match", "*"), |etag| ("if-match", etag)));
+        let condition = Some(base.etag.as_deref().map_or(("if-none-match", "*"), |etag| ("if-match", etag)));
         let client = &self.reader.client;
-        let metadata = found.map(|set| set.metadata.clone()).unwrap_or_default();
+        let metadata = base.found.as_ref().map(|set| set.metadata.clone()).unwrap_or_default();
         let content = edit.kind.after().map(|after| written(client.kind, edit.key.rtype, after, &metadata));
         let question = AzureQuestion {
             method: if content.is_some() { HttpMethod::Put } else { HttpMethod::Delete },
