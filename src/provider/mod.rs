@@ -3,7 +3,7 @@
 //! Comes in: a target's settings. Goes out: the target, opened as `target` describes it. A new provider is a folder and a
 //! word in the list below; no other code names a provider.
 
-mod at_once;
+pub mod at_once;
 
 mod aws;
 
@@ -14,6 +14,9 @@ pub mod cache;
 mod credentials;
 
 pub mod dns_server;
+
+#[cfg(test)]
+pub mod double_asker;
 
 mod entra;
 
@@ -79,6 +82,8 @@ providers! {
     sample,
 }
 
+#[cfg(test)]
+pub use azure_dns::testing as azure_double;
 #[cfg(test)]
 pub use route53::testing as route53_double;
 

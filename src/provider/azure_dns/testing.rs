@@ -4,23 +4,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::client::AzureClient;
+use super::document::read_set;
+use super::names::{relative_name, relative_text};
 use super::service::AzureKind;
 use super::settings::AzureSettings;
 use super::target::AzureReader;
 use super::writer::AzureWriter;
 use super::zones::AzureZones;
-use crate::doubles::DoubleRequest;
+use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::doubles::azure::rules::AzureKind as DoubleKind;
 use crate::doubles::azure::{AzureDouble, SUBSCRIPTION};
 use crate::doubles::http::DoubleServer;
-use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpFailureKind, HttpQuestion};
+use crate::http::HttpAsker;
 use crate::inventory::value::Time;
+use crate::provider::double_asker::DoubleAsker;
 use crate::provider::entra::{AzureLogin, EntraIdentity, EntraSettings};
 use crate::provider::limits::ReadLimits;
 use crate::provider::pace::AccountPace;
 use crate::provider::pace::testing::StillClock;
 use crate::provider::surroundings::ProcessSurroundings;
+use crate::target::WriteTarget;
 
 /// The application that the double knows: its tenant, its client ID and its secret.
 pub const APP: (&str, &str, &str) =
@@ -46,31 +52,6 @@ pub struct AzureFake {
     tokens: DoubleServer,
 }
 
-/// Asks a double.
-struct AzureAsker(Arc<AzureDouble>);
-
-impl HttpAsker for AzureAsker {
-    fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
-        let broken = || HttpFailure { kind: HttpFailureKind::Unreachable, message: "the connection broke".to_owned() };
-        let (_, rest) = question.url.split_once("://").expect("a URL");
-        let (host, target) = rest.split_at(rest.find('/').expect("a path"));
-        let own = question.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let of_content = question.content.map(|content| ("content-type".to_owned(), content.media_type.to_owned()));
-        let request = DoubleRequest {
-            method: question.method.as_str().to_owned(),
-            target: target.to_owned(),
-            headers: [("host".to_owned(), host.to_owned())].into_iter().chain(own).chain(of_content).collect(),
-            body: question.content.map(|content| content.text.as_bytes().to_vec()).unwrap_or_default(),
-        };
-        let answer = self.0.answer(&request).ok_or_else(broken)?;
-        if answer.is_cut() {
-            return Err(broken());
-        }
-        let headers = answer.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
-        Ok(HttpAnswer { host: "double".to_owned(), status: answer.status, content: answer.body, headers })
-    }
-}
-
 impl AzureFake {
     /// A subscription without zones.
     pub fn new(kind: AzureKind) -> AzureFake {
@@ -83,55 +64,94 @@ impl AzureFake {
         AzureFake { double, clock, kind, tokens }
     }
 
-    /// Who asks, as a client of the double.
-    fn login(&self) -> (AzureLogin, EntraSettings) {
-        let settings = EntraSettings {
-            tenant: None,
-            client: None,
-            identity: EntraIdentity::FirstSet { then_managed: false },
-            config_file: None,
-            cloud: None,
-            endpoint: None,
-            authority: Some(self.tokens.url()),
-        };
-        let variables = Box::new(|name: &str| match name {
-            "AZURE_TENANT_ID" => Some(APP.0.to_owned()),
-            "AZURE_CLIENT_ID" => Some(APP.1.to_owned()),
-            "AZURE_CLIENT_SECRET" => Some(APP.2.to_owned()),
-            _ => None,
-        });
-        let around = ProcessSurroundings { variables, home: None, workspace: PathBuf::from(".") };
-        (AzureLogin::open(settings.clone(), around).expect("all of it is right"), settings)
-    }
-
     /// What reads the subscription, or one resource group of it.
     pub fn reader(&self, group: Option<&str>) -> AzureReader {
-        let own = self.clock.clone();
-        let (login, of_login) = self.login();
-        let pace = Arc::new(AccountPace::new(Box::new(self.clock.clone())));
-        let of_zones = Arc::clone(&pace);
-        let client = AzureClient {
-            kind: self.kind,
-            http: Box::new(AzureAsker(Arc::clone(&self.double))),
-            login,
-            paces: Box::new(move |_| Arc::clone(&of_zones)),
-            pace,
-            clock: Box::new(move || Time::from_nanos(seconds(&own) * 1_000_000_000)),
-        };
-        let settings = AzureSettings {
-            login: of_login,
-            subscription: Some(SUBSCRIPTION.to_owned()),
-            group: group.map(str::to_owned),
-            writes: self.kind.writes_per_minute(),
-            timeout: Duration::from_secs(30),
-            limits: ReadLimits::default(),
-        };
-        let zones = AzureZones::new(SUBSCRIPTION.to_owned(), settings.group.clone());
-        AzureReader { client, settings, place: self.kind.shown().to_owned(), zones }
+        let http = Box::new(DoubleAsker(Arc::clone(&self.double)));
+        reader((self.kind, &self.clock), http, login(Some(self.tokens.url())), group)
     }
 
     /// What writes to the subscription.
     pub fn writer(&self) -> AzureWriter {
         AzureWriter::new(self.reader(None))
     }
+}
+
+/// Who asks, as a client of the double that gets its tokens there.
+fn login(authority: Option<String>) -> (AzureLogin, EntraSettings) {
+    let settings = EntraSettings {
+        tenant: None,
+        client: None,
+        identity: EntraIdentity::FirstSet { then_managed: false },
+        config_file: None,
+        cloud: None,
+        endpoint: None,
+        authority,
+    };
+    let variables = Box::new(|name: &str| match name {
+        "AZURE_TENANT_ID" => Some(APP.0.to_owned()),
+        "AZURE_CLIENT_ID" => Some(APP.1.to_owned()),
+        "AZURE_CLIENT_SECRET" => Some(APP.2.to_owned()),
+        _ => None,
+    });
+    let around = ProcessSurroundings { variables, home: None, workspace: PathBuf::from(".") };
+    (AzureLogin::open(settings.clone(), around).expect("all of it is right"), settings)
+}
+
+/// What reads a subscription, or one resource group of it, by a clock.
+fn reader(
+    (kind, clock): (AzureKind, &StillClock),
+    http: Box<dyn HttpAsker>,
+    (login, of_login): (AzureLogin, EntraSettings),
+    group: Option<&str>,
+) -> AzureReader {
+    let own = clock.clone();
+    let pace = Arc::new(AccountPace::new(Box::new(clock.clone())));
+    let of_zones = Arc::clone(&pace);
+    let client = AzureClient {
+        kind,
+        http,
+        login,
+        paces: Box::new(move |_| Arc::clone(&of_zones)),
+        pace,
+        clock: Box::new(move || Time::from_nanos(seconds(&own) * 1_000_000_000)),
+    };
+    let settings = AzureSettings {
+        login: of_login,
+        subscription: Some(SUBSCRIPTION.to_owned()),
+        group: group.map(str::to_owned),
+        writes: kind.writes_per_minute(),
+        timeout: Duration::from_secs(30),
+        limits: ReadLimits::default(),
+    };
+    let zones = AzureZones::new(SUBSCRIPTION.to_owned(), settings.group.clone());
+    AzureReader { client, settings, place: kind.shown().to_owned(), zones }
+}
+
+/// What writes to a subscription with a token of it, by a clock that moves only while something waits.
+pub fn writer(kind: DoubleKind, http: Box<dyn HttpAsker>, token: &str) -> Box<dyn WriteTarget> {
+    let kind = if kind == DoubleKind::Public { AzureKind::Public } else { AzureKind::Private };
+    let (login, settings) = login(None);
+    let reader = reader((kind, &StillClock::default()), http, (login.keeping(token), settings), None);
+    Box::new(AzureWriter::new(reader))
+}
+
+/// The name of a record set, as the API has it.
+pub fn name_text(owner: NameRef<'_>, zone: &ZoneName) -> String {
+    relative_text(owner, zone)
+}
+
+/// The owner name that the name of a record set is.
+pub fn parse_name(text: &str, zone: &ZoneName) -> Name {
+    relative_name(text, zone).expect("a name")
+}
+
+/// The RRset that a request writes.
+pub fn parse_written(rtype: Rtype, content: &[u8]) -> Rrset {
+    let mut set: Value = serde_json::from_slice(content).expect("JSON");
+    set["name"] = json!("x");
+    set["type"] = json!(rtype.to_string());
+    set["etag"] = json!("x");
+    let zone = ZoneName::new(Name::parse("example.net").expect("a name"));
+    let set = read_set(&zone, set.to_string().as_bytes()).expect("a record set");
+    set.plain().expect("a plain one").clone()
 }

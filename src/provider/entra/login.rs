@@ -75,3 +75,15 @@ impl AzureLogin {
         Err(no_credentials(source, message).hint("compare the clock of this machine"))
     }
 }
+
+#[cfg(test)]
+impl AzureLogin {
+    /// The same with a token that is kept for good, so that nothing is asked.
+    pub fn keeping(self, token: &str) -> AzureLogin {
+        let now = Time::from_nanos(0);
+        let text = serde_json::json!({ "access_token": token, "expires_in": 3_600 }).to_string();
+        let token = AzureToken::parse(text.as_bytes(), now).expect("a token");
+        self.kept.get(now, || Ok((token, None))).expect("nothing is asked");
+        self
+    }
+}

@@ -10,8 +10,7 @@ use super::target::Route53Reader;
 use super::writer::Route53Writer;
 use super::zones::ZoneList;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
-use crate::doubles::{CloudDouble, DoubleRequest};
-use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpFailureKind, HttpQuestion};
+use crate::http::HttpAsker;
 use crate::inventory::value::Time;
 use crate::provider::aws::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings, XmlElement};
 use crate::provider::limits::ReadLimits;
@@ -28,35 +27,6 @@ pub const BEGIN: i64 = 1_796_000_400;
 /// The seconds since the epoch on a clock that moves only while something waits.
 pub fn seconds(clock: &StillClock) -> i64 {
     BEGIN + i64::try_from(clock.0.lock().expect("no test panics with it").as_secs()).expect("a few hours")
-}
-
-/// Asks a double.
-pub struct DoubleAsker<D>(pub Arc<D>);
-
-/// A question as the double gets it.
-pub fn request(question: &HttpQuestion<'_>) -> DoubleRequest {
-    let (_, rest) = question.url.split_once("://").expect("a URL");
-    let (host, target) = rest.split_at(rest.find('/').expect("a path"));
-    let own = question.headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let of_content = question.content.map(|content| ("content-type".to_owned(), content.media_type.to_owned()));
-    DoubleRequest {
-        method: question.method.as_str().to_owned(),
-        target: target.to_owned(),
-        headers: [("host".to_owned(), host.to_owned())].into_iter().chain(own).chain(of_content).collect(),
-        body: question.content.map(|content| content.text.as_bytes().to_vec()).unwrap_or_default(),
-    }
-}
-
-impl<D: CloudDouble> HttpAsker for DoubleAsker<D> {
-    fn ask(&self, question: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
-        let broken = || HttpFailure { kind: HttpFailureKind::Unreachable, message: "the connection broke".to_owned() };
-        let answer = self.0.answer(&request(question)).ok_or_else(broken)?;
-        if answer.is_cut() {
-            return Err(broken());
-        }
-        let headers = answer.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
-        Ok(HttpAnswer { host: "double".to_owned(), status: answer.status, content: answer.body, headers })
-    }
 }
 
 /// Who asks, with these keys.

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::settings::ZoneChoice;
-use super::testing::{DoubleAsker, KEYS, reader, seconds};
+use super::testing::{KEYS, reader, seconds};
 use super::writer::Route53Writer;
 use crate::dns::{ChangeKind, Name, NameRef, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::doubles::faults::{Fault, FaultKind};
 use crate::doubles::route53::Route53Double;
 use crate::doubles::route53::rrset::{DoubleRrset, RoutingPolicy};
 use crate::doubles::route53::rules::{ChangeSettling, PriorRequest};
+use crate::provider::double_asker::DoubleAsker;
 use crate::provider::pace::testing::StillClock;
 use crate::target::{
     Answer, EditSize, Question, ReadTarget as _, RrsetBlame, RrsetEdit, Update, UpdateReply, WriteTarget, ZoneApex,
