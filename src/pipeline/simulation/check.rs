@@ -1,8 +1,11 @@
 //! Finds what must never happen, by comparison with the log of the primary, which is the truth.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
+use super::effects::{EffectiveUpdate, effects, is_changed_by_others};
 use super::fleet::slot;
+use super::journals::{untrue_of_markers, untrue_of_rrsets};
+use super::marks::unmarked;
 use super::seed_play::Weakness;
 use super::stage::{Stage, shown};
 use crate::apply::OutcomeCode;
@@ -12,8 +15,7 @@ use crate::pipeline::apply::ApplyRun;
 use crate::plan::SealedPlan;
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::provider::memory::rules::RrsetDifference;
-use crate::state::{ApplyJournal, OwnershipRegister, SentFate, SightedRrset, Sqlite};
-use crate::target::Marker;
+use crate::state::{ApplyJournal, OwnershipRegister, SightedRrset, Sqlite};
 use crate::verify::truth;
 
 /// What a run said when it ended.
@@ -33,21 +35,11 @@ pub struct Checks {
     pub faults: Vec<String>,
     /// The changes of each run's plan.
     plans: HashMap<usize, Vec<Change>>,
+    /// How many updates there had been when each run planned.
+    planned_at: HashMap<usize, usize>,
     /// RRsets of hosts for which the first session of a run said that nothing was done: the run, how many updates had
     /// been sent by then, and the RRset.
     untouched: Vec<(usize, usize, Name, Rtype)>,
-}
-
-/// An update of a run that took effect.
-struct EffectiveUpdate {
-    /// The run.
-    run: usize,
-    /// Its place among all updates that were sent.
-    sent: usize,
-    /// Its place among all updates that the primary processed.
-    logged: usize,
-    /// What it changed.
-    differences: Vec<RrsetDifference>,
 }
 
 impl Checks {
@@ -57,8 +49,14 @@ impl Checks {
     }
 
     /// Keeps the plan of a run.
-    pub fn plan(&mut self, run: usize, sealed: &SealedPlan) {
+    pub fn plan(&mut self, stage: &Stage, run: usize, sealed: &SealedPlan) {
         self.plans.insert(run, sealed.plan().changes.clone());
+        self.planned_at.insert(run, stage.primary.with_log(<[_]>::len));
+    }
+
+    /// The same plans, of which nothing is found yet.
+    pub fn of_same_plans(&self) -> Checks {
+        Checks { plans: self.plans.clone(), planned_at: self.planned_at.clone(), ..Checks::default() }
     }
 
     /// Adds what another check found.
@@ -111,7 +109,31 @@ impl Checks {
             if !is_fine && changes.iter().all(is_there) {
                 self.fault(format!("run {run} reports {outcome} for {name} after the faults, and all is in DNS"));
             }
+            if !is_fine && !self.is_disturbed(stage, run, &changes) {
+                let why = &host.message;
+                self.fault(format!("run {run} reports {outcome} for {name}, which no other changed: {why:?}"));
+            }
         }
+    }
+
+    /// Whether anything but a run changed something at the names of these changes of its plan since.
+    fn is_disturbed(&self, stage: &Stage, run: usize, changes: &[Change]) -> bool {
+        let effects = effects(stage);
+        let is_own = |place: usize| {
+            let mut of_run = effects.iter().filter(|effect| effect.run == run && !effect.is_echo);
+            of_run.any(|effect| effect.logged == place)
+        };
+        let is_at =
+            |found: &RrsetDifference| changes.iter().any(|change| change.key.owner.as_name() == found.name.as_name());
+        let planned_at = self.planned_at[&run];
+        stage.primary.with_log(|log| {
+            let (early, since) = log.split_at(planned_at);
+            let others = since.iter().zip(planned_at..).filter(|(_, place)| !is_own(*place)).map(|(logged, _)| logged);
+            let changed = |logged: &LoggedUpdate| logged.outcome.clone().unwrap_or_default();
+            // The plans know nothing of a CNAME that was there before.
+            let mut aliases = early.iter().flat_map(changed).filter(|found| found.rtype == Rtype::CNAME);
+            aliases.any(|found| is_at(&found)) || others.flat_map(changed).any(|found| is_at(&found))
+        })
     }
 
     /// Checks all that can be checked after the last event.
@@ -121,10 +143,16 @@ impl Checks {
         if stage.weakness != Weakness::None {
             self.faults.clear();
         }
-        self.check_overwritten(&effects);
+        self.check_overwritten(stage, &effects);
+        self.faults.extend(unmarked(stage, &effects));
         if stage.weakness == Weakness::None {
             self.check_untouched(&effects);
-            self.check_journals(stage, states, &effects);
+            self.check_again(stage);
+            self.faults.extend(if stage.is_fenced {
+                untrue_of_markers(stage, states, &effects)
+            } else {
+                untrue_of_rrsets(stage, (states, &self.plans), &effects)
+            });
             self.check_own(stage, states, &effects);
             self.check_edits(stage, states);
         }
@@ -133,12 +161,16 @@ impl Checks {
         }
     }
 
-    /// Checks that what a run replaced was as its plan saw it, and that no change took effect twice.
-    fn check_overwritten(&mut self, effects: &[EffectiveUpdate]) {
-        let mut times: HashMap<(usize, &Name, Rtype), usize> = HashMap::new();
+    /// Checks that what a run replaced was as its plan saw it, and that no change took effect twice. Without a marker, a service
+    /// has no condition that stops a second creation once another editor deleted the RRset, and an apply that died does not
+    /// know whether another editor put back what was there.
+    fn check_overwritten(&mut self, stage: &Stage, effects: &[EffectiveUpdate]) {
+        let mut times: HashMap<(usize, usize, &Name, Rtype), usize> = HashMap::new();
         let mut faults = Vec::new();
-        for EffectiveUpdate { run, differences, .. } in effects {
-            for RrsetDifference { name, rtype, before, .. } in differences.iter().filter(|found| is_of_host(found)) {
+        for effect in effects {
+            let run = &effect.run;
+            let session = if stage.is_fenced { 0 } else { effect.session };
+            for RrsetDifference { name, rtype, before, .. } in effect.of_hosts() {
                 let is_it =
                     |change: &&Change| change.key.owner.as_name() == name.as_name() && change.key.rtype == *rtype;
                 let Some(change) = self.plans[run].iter().find(is_it) else {
@@ -154,10 +186,12 @@ impl Checks {
                     let (held, saw) = (shown(before.as_ref()), shown(change.kind.before()));
                     faults.push(format!("run {run} overwrote {name} {rtype}: it held {held}, its plan saw {saw}"));
                 }
-                *times.entry((*run, name, *rtype)).or_default() += 1;
+                if stage.is_fenced || before.is_some() {
+                    *times.entry((*run, session, name, *rtype)).or_default() += 1;
+                }
             }
         }
-        for ((run, name, rtype), count) in times.into_iter().filter(|(_, count)| *count > 1) {
+        for ((run, _, name, rtype), count) in times.into_iter().filter(|(_, count)| *count > 1) {
             faults.push(format!("run {run} changed {name} {rtype} {count} times"));
         }
         self.faults.extend(faults);
@@ -174,43 +208,17 @@ impl Checks {
         }
     }
 
-    /// Checks that updates took effect exactly where a journal says so.
-    fn check_journals(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[EffectiveUpdate]) {
-        let swaps = effects.iter().flat_map(|effect| &effect.differences).filter(|found| truth::is_marker(&found.name));
-        let executed: HashSet<String> =
-            swaps.filter_map(|swap| Some(Marker::of_rrset(swap.after.as_ref()?)?.to_string())).collect();
-        let fates: HashMap<(usize, u64, u64), SentFate> = states
-            .iter()
-            .enumerate()
-            .flat_map(|(number, state)| {
-                let applies = state.applies(10).unwrap();
-                let sent = applies.into_iter().flat_map(|apply| {
-                    let sent = state.sent(apply.id).unwrap();
-                    sent.into_iter().map(move |sent| ((apply.id.0, sent.number), sent.fate))
-                });
-                sent.map(move |((apply, batch), fate)| ((number, apply, batch), fate)).collect::<Vec<_>>()
-            })
-            .collect();
-        let mut faults = Vec::new();
-        for entry in &stage.cast().journaled {
-            let marker = entry.marker.as_ref().map(Marker::to_string).unwrap_or_default();
-            let was_done = executed.contains(&marker);
-            match &fates[&(entry.state, entry.apply.0, entry.number)] {
-                SentFate::Done if !was_done => {
-                    faults.push(format!("the journal says that `{marker}` is done, but it is not"))
-                }
-                SentFate::Undone(why) if was_done => {
-                    faults.push(format!("the journal says that `{marker}` is undone, but it took effect: {why}"));
-                }
-                _ => {}
-            }
-        }
-        self.faults.extend(faults);
+    /// Checks that nothing was sent of which the journal said that it was made.
+    fn check_again(&mut self, stage: &Stage) {
+        let cast = stage.cast();
+        let again = cast.sent.iter().filter(|sent| sent.is_again);
+        self.faults
+            .extend(again.map(|sent| format!("run {} sent again what was made: {}", sent.run, shown(&sent.message))));
     }
 
     /// Checks that the own RRsets of a state are those that its runs created and did not delete, as far as the state
     /// knows the outcome of all updates. The state may treat an RRset that another editor changed since as never
-    /// created.
+    /// created. Without a marker, what other editors changed at any time may count as the state's.
     fn check_own(&mut self, stage: &Stage, states: &[&Sqlite], effects: &[EffectiveUpdate]) {
         for (number, state) in states.iter().enumerate() {
             if state.applies(10).unwrap().iter().any(|apply| apply.updates_open > 0) {
@@ -219,8 +227,8 @@ impl Checks {
             let mut own: BTreeSet<(&Name, Rtype)> = BTreeSet::new();
             let mut created: HashMap<(&Name, Rtype), usize> = HashMap::new();
             let of_state = |effect: &&EffectiveUpdate| states.len() == 1 || effect.run == number;
-            for effect in effects.iter().filter(of_state) {
-                for found in effect.differences.iter().filter(|found| is_of_host(found)) {
+            for effect in effects.iter().filter(|effect| !effect.is_echo).filter(of_state) {
+                for found in effect.of_hosts() {
                     let slot = (&found.name, found.rtype);
                     match (&found.before, &found.after) {
                         (None, _) => {
@@ -239,7 +247,8 @@ impl Checks {
                 let since = created.get(&(&name, rtype)).copied();
                 let may_be_disowned =
                     is_own && since.is_some_and(|since| is_changed_by_others(stage, (&name, rtype), since));
-                if is_own != is_known && !may_be_disowned {
+                let may_be_taken = !stage.is_fenced && is_touched(stage, effects, (&name, rtype));
+                if is_own != is_known && !may_be_disowned && !may_be_taken {
                     self.fault(format!(
                         "state {number} says that {name} {rtype} is own: {is_known}; the truth: {is_own}"
                     ));
@@ -266,12 +275,15 @@ impl Checks {
                 }
                 count += 1;
                 let own = effects.iter().filter(|effect| states.len() == 1 || effect.run == number);
+                let own = own.filter(|effect| !effect.is_echo);
                 let changes = |found: &RrsetDifference| found.name == name && found.rtype == rtype;
                 let last =
-                    own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged).max();
-                let is_edited = last.is_some_and(|last| {
+                    own.filter(|effect| effect.differences.iter().any(changes)).map(|effect| effect.logged + 1).max();
+                // Without a marker, what another editor wrote may count as done.
+                let taken = (!stage.is_fenced).then(|| journaled_at(stage, number, &(name.clone(), rtype))).flatten();
+                let is_edited = last.or(taken).is_some_and(|last| {
                     stage.primary.with_log(|log| {
-                        let later = log[last + 1..].iter().filter_map(|logged| logged.outcome.as_ref().ok());
+                        let later = log[last..].iter().filter_map(|logged| logged.outcome.as_ref().ok());
                         later.flatten().any(changes)
                     })
                 });
@@ -285,31 +297,17 @@ impl Checks {
     }
 }
 
-/// Whether another editor changed an RRset after a place of the log.
-fn is_changed_by_others(stage: &Stage, (name, rtype): (&Name, Rtype), since: usize) -> bool {
-    stage.primary.with_log(|log| {
-        let theirs = log[since..].iter().filter(|logged| !logged.is_delivered);
-        let mut differences = theirs.filter_map(|logged| logged.outcome.as_ref().ok()).flatten();
-        differences.any(|found| found.name == *name && found.rtype == rtype)
-    })
+/// Whether anything but updates of runs changed an RRset.
+fn is_touched(stage: &Stage, effects: &[EffectiveUpdate], (name, rtype): (&Name, Rtype)) -> bool {
+    let mut echoes = effects.iter().filter(|effect| effect.is_echo).flat_map(EffectiveUpdate::of_hosts);
+    is_changed_by_others(stage, (name, rtype), 0) || echoes.any(|found| found.name == *name && found.rtype == rtype)
 }
 
-/// Whether a difference is one of a host's RRsets.
-fn is_of_host(found: &RrsetDifference) -> bool {
-    found.rtype != Rtype::SOA && !truth::is_marker(&found.name)
-}
-
-/// The updates of runs that took effect, in their order.
-fn effects(stage: &Stage) -> Vec<EffectiveUpdate> {
+/// How many updates there had been when a state's journal got the first batch of an RRset.
+fn journaled_at(stage: &Stage, state: usize, key: &(Name, Rtype)) -> Option<usize> {
     let cast = stage.cast();
-    stage.primary.with_log(|log| {
-        let effect = |(place, logged): (usize, &LoggedUpdate)| {
-            let differences = logged.outcome.clone().ok().filter(|_| logged.is_delivered)?;
-            let sent = cast.sent.iter().position(|sent| sent.message == logged.message)?;
-            Some(EffectiveUpdate { run: cast.sent[sent].run, sent, logged: place, differences })
-        };
-        log.iter().enumerate().filter_map(effect).collect()
-    })
+    let mut of_key = cast.journaled.iter().filter(|(entry, _)| entry.state == state && entry.keys.contains(key));
+    of_key.next().map(|(_, updates)| *updates)
 }
 
 /// Writes an update that the primary processed to the history.

@@ -13,6 +13,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{Plan, SealedPlan, fixture};
 use crate::provider::memory::message::UpdateInstruction;
 use crate::provider::memory::primary::MemoryPrimary;
+use crate::registry::{MarkForm, MarkLabels, Registry};
 use crate::target::UpdateLimits;
 use crate::verify::truth;
 
@@ -26,11 +27,17 @@ pub struct Fleet {
     pub zones: Vec<ZoneName>,
     /// The project of all hosts.
     pub projects: BTreeMap<String, ProjectAdmin>,
-    /// The RRsets, [`OF_HOST`] for each host.
+    /// The RRsets, [`OF_HOST`] for each host; in a fleet with marks, the TXT of the registry of each of them behind them, in
+    /// the same order.
     pub keys: Vec<RrKey>,
     /// What they hold at first.
     pub first: Vec<Option<Rrset>>,
+    /// How many of the RRsets are no marks.
+    pub records: usize,
 }
+
+/// Who we are, as marks say.
+pub const OWNER: &str = "us";
 
 /// The owner name and type of an RRset.
 pub fn slot(key: &RrKey) -> (Name, Rtype) {
@@ -52,10 +59,21 @@ fn one(rdata: Rdata) -> Rrset {
     Rrset::new(ttl(), vec![rdata]).unwrap()
 }
 
+/// A TXT of the registry.
+fn mark(owner: &str) -> Rrset {
+    Rrset::new(Ttl::OF_CLOUD_MARKS, vec![MarkLabels::new(owner, None).to_rdata()]).unwrap()
+}
+
+/// Whether a TXT says that an RRset is ours, and nothing else.
+pub fn is_our_mark(rrset: Option<&Rrset>) -> bool {
+    rrset.is_some_and(|rrset| rrset.rdata() == mark(OWNER).rdata())
+}
+
 /// Why a host's RRset is created, gets another record or TTL, or is deleted.
 fn reasons(rtype: Rtype, kind: &ChangeKind, host: u64) -> Vec<Reason> {
     let (adds, removes) = match rtype {
         Rtype::PTR => (Rule::MissingPtr, Rule::WrongPtr),
+        Rtype::TXT => return vec![fixture::reason(Rule::Registry, Some(host), &[])],
         _ => (Rule::Missing, Rule::WrongAddress),
     };
     let adds = kind.after().map(|_| adds);
@@ -94,7 +112,40 @@ impl Fleet {
             approvals: None,
             origin: Origin::line(Files::default().add("zonewright.toml"), 1),
         };
-        Fleet { zones, projects: BTreeMap::from([("search".to_owned(), search)]), keys, first }
+        let projects = BTreeMap::from([("search".to_owned(), search)]);
+        Fleet { zones, projects, records: keys.len(), keys, first }
+    }
+
+    /// The same with a registry. Two of three RRsets have marks at first, also where they are not there.
+    pub fn with_marks(mut self) -> Fleet {
+        let key = |key: &RrKey| {
+            let owner = MarkForm::default().txt_name(key.owner.as_name(), key.rtype).unwrap().unwrap();
+            RrKey { owner: self.zone_of(key).owner(owner.as_name()).unwrap(), rtype: Rtype::TXT }
+        };
+        let marks: Vec<RrKey> = self.keys.iter().map(key).collect();
+        self.keys.extend(marks);
+        self.first.extend((0..self.records).map(|place| (place % 3 > 0).then(|| mark(OWNER))));
+        self
+    }
+
+    /// How it is known what is ours.
+    pub fn registry(&self) -> Registry {
+        if self.has_marks() { Registry::Txt } else { Registry::Journal }
+    }
+
+    /// Whether it has marks.
+    fn has_marks(&self) -> bool {
+        self.keys.len() > self.records
+    }
+
+    /// The place of the mark of an RRset; none where there are none.
+    pub fn mark_of(&self, place: usize) -> Option<usize> {
+        (self.has_marks() && place < self.records).then_some(self.records + place)
+    }
+
+    /// The zone of an RRset.
+    pub fn zone_of(&self, key: &RrKey) -> &ZoneName {
+        self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap()
     }
 
     /// The primary with the first data.
@@ -112,6 +163,9 @@ impl Fleet {
 
     /// The RRset that a plan sets at a place; `None` where it removes it.
     pub fn wanted(&self, place: usize, run: usize) -> Option<Rrset> {
+        if let Some(marked) = place.checked_sub(self.records) {
+            return self.wanted(marked, run).map(|_| mark(OWNER));
+        }
         let (host, part) = (place / OF_HOST, place % OF_HOST);
         match part {
             0 => Some(one(Rdata::from_address(address(host, 2 + run, 0)))),
@@ -122,11 +176,32 @@ impl Fleet {
 
     /// The plan of a run, made from what a primary holds.
     pub fn plan(&self, run: usize, primary: &MemoryPrimary) -> SealedPlan {
-        let change = |(place, key): (usize, &RrKey)| {
-            let kind = ChangeKind::between(truth::standing(primary, key), self.wanted(place, run))?;
-            Some(self.change(place, kind))
+        let kind = |place: usize| {
+            let key = &self.keys[place];
+            ChangeKind::between(truth::standing(primary, key), self.wanted(place, run))
         };
-        let changes = self.keys.iter().enumerate().filter_map(change).collect();
+        let mut changes: Vec<Change> = Vec::new();
+        let mut marks: Vec<Change> = Vec::new();
+        for (place, kind) in (0..self.records).filter_map(|place| Some((place, kind(place)?))) {
+            let Some(of_mark) = self.mark_of(place) else {
+                changes.push(self.change(place, kind));
+                continue;
+            };
+            let marked = truth::standing(primary, &self.keys[of_mark]);
+            let is_ours = is_our_mark(marked.as_ref());
+            // What is another owner's is left.
+            if marked.is_some() && !is_ours {
+                continue;
+            }
+            let after = match kind {
+                ChangeKind::Create { .. } if !is_ours => Some(mark(OWNER)),
+                ChangeKind::Delete { .. } => None,
+                _ => marked.clone(),
+            };
+            changes.push(self.change(place, kind));
+            marks.extend(ChangeKind::between(marked, after).map(|kind| self.change(of_mark, kind)));
+        }
+        changes.extend(marks);
         let tool = format!("run {run}");
         SealedPlan::new(Plan { tool, changes, inputs: Default::default(), zones: Vec::new(), ..fixture::empty() })
     }
@@ -134,9 +209,8 @@ impl Fleet {
     /// The change of an RRset, at all targets.
     pub fn change(&self, place: usize, kind: ChangeKind) -> Change {
         let (key, host) = (&self.keys[place], self.host(place) as u64);
-        let zone = self.zones.iter().find(|zone| key.owner.as_name().is_at_or_below(zone.as_name())).unwrap();
         Change {
-            zone: zone.clone(),
+            zone: self.zone_of(key).clone(),
             key: key.clone(),
             subject: Subject::Host(Inv(host)),
             pool: super::pool(),
@@ -152,7 +226,7 @@ impl Fleet {
 
     /// The host of an RRset.
     pub fn host(&self, place: usize) -> usize {
-        place / OF_HOST
+        place % self.records / OF_HOST
     }
 
     /// An RRset that no plan sets at a place.
@@ -164,7 +238,8 @@ impl Fleet {
     fn foreign_rdata(&self, place: usize, number: usize) -> Rdata {
         match self.keys[place].rtype {
             Rtype::PTR => Rdata::from_name(name(&format!("foreign{number}.example.net")).as_name()),
-            _ => Rdata::from_address(address(place / OF_HOST, 15, number)),
+            Rtype::TXT => MarkLabels::new(&format!("other{number}"), None).to_rdata(),
+            _ => Rdata::from_address(address(self.host(place), 15, number)),
         }
     }
 

@@ -5,12 +5,14 @@
 pub enum Weakness {
     /// Nothing.
     None,
-    /// Updates lose their prerequisites on the way, except that of the marker.
+    /// Updates lose their prerequisites on the way, except that of the marker; requests lose their conditions.
     Prerequisites,
     /// Zones are written without a marker.
     Marker,
     /// The survey sees what the plan saw, whatever DNS holds.
     PreRead,
+    /// RRsets that are written one by one have no order of their own.
+    Order,
 }
 
 /// What zones are written to.
@@ -20,6 +22,8 @@ pub enum PrimaryKind {
     Memory,
     /// The double of Route 53.
     Route53,
+    /// The double of Azure DNS, with the zones of a registry: each RRset is written by itself, and no marker fences it.
+    Azure,
 }
 
 /// What is played.

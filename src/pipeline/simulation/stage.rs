@@ -1,111 +1,25 @@
 //! What all editors share: a primary, a network that loses and delays, and dice that say which run goes on, which dies,
 //! and what another editor changes meanwhile.
 
+use std::collections::HashSet;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 
+use super::cast::{Cast, Journaled, Rates};
 use super::clouds::CloudAccount;
 use super::fleet::{Fleet, slot};
 use super::seed_play::{PrimaryKind, SeedPlay, Weakness};
 use crate::dns::{Rrset, Rtype};
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
-use crate::provider::memory::primary::{MemoryPrimary, UpdateFault};
-use crate::state::ApplyId;
-use crate::target::Marker;
+use crate::provider::memory::primary::MemoryPrimary;
+use crate::target::WriteTarget;
 use crate::verify::truth::{self, Numbers};
 
 /// The sudden end of a process.
 pub struct Crash;
 
-/// How often events happen, each as one of so many; 0 is never.
-struct Rates {
-    /// A run dies at a point.
-    crash: usize,
-    /// Another editor edits at a point.
-    edit: usize,
-    /// A request suffers a fault.
-    fault: usize,
-}
-
-/// An update as it was sent.
-pub struct Sent {
-    /// Which run sent it.
-    pub run: usize,
-    /// The update as it was after the network.
-    pub message: UpdateMessage,
-}
-
-/// A batch as the journal has it.
-pub struct Journaled {
-    /// The state.
-    pub state: usize,
-    /// The apply.
-    pub apply: ApplyId,
-    /// Its number.
-    pub number: u64,
-    /// The marker that it leaves.
-    pub marker: Option<Marker>,
-}
-
-/// What the dice decided so far.
-pub struct Cast {
-    /// The dice.
-    pub dice: Numbers,
-    /// How often events happen.
-    rates: Rates,
-    /// Whether faults happen.
-    is_stormy: bool,
-    /// The run that has the turn.
-    turn: usize,
-    /// Which runs are not at their end.
-    alive: [bool; 2],
-    /// Which runs are active.
-    active: [bool; 2],
-    /// How many crashes may still happen.
-    crashes: usize,
-    /// How often another editor edited.
-    edits: usize,
-    /// The updates that were sent.
-    pub sent: Vec<Sent>,
-    /// The batches of all journals.
-    pub journaled: Vec<Journaled>,
-    /// What happened, where it is kept.
-    history: Option<Vec<String>>,
-}
-
-impl Cast {
-    /// Draws whether an event happens that happens once in so many.
-    fn one_of(&mut self, count: usize) -> bool {
-        count > 0 && self.dice.below(count) == 0
-    }
-
-    /// Adds a line to the history.
-    pub fn tell(&mut self, line: impl FnOnce() -> String) {
-        if let Some(history) = &mut self.history {
-            history.push(line());
-        }
-    }
-
-    /// What happens to an update.
-    fn fault(&mut self) -> UpdateFault {
-        let kinds = self.rates.fault;
-        if !self.is_stormy || kinds == 0 {
-            return UpdateFault::None;
-        }
-        match self.dice.below(kinds) {
-            0 => UpdateFault::LostAnswer,
-            1 => UpdateFault::Lost,
-            2 => UpdateFault::Late,
-            3 => UpdateFault::Slow,
-            4 => UpdateFault::Stuck,
-            5 => UpdateFault::Freed,
-            6 => UpdateFault::Doubled,
-            7 => UpdateFault::ServFail,
-            8 if self.one_of(4) => UpdateFault::Dead,
-            _ => UpdateFault::None,
-        }
-    }
-}
+/// How many RRsets a zone is said to have, so that reading it whole is cheaper than reading some of them.
+const SMALL_ZONE: u64 = 1;
 
 /// Something that happens between two steps of a run.
 enum Act {
@@ -131,17 +45,23 @@ pub struct Stage {
     pub fleet: Fleet,
     /// The service behind the primary, where there is one.
     pub cloud: Option<CloudAccount>,
+    /// Whether a marker fences zones.
+    pub is_fenced: bool,
+    /// How many RRsets a zone has, as readers hear; none where they hear nothing.
+    pub size_hint: Option<u64>,
     /// What is switched off.
     pub weakness: Weakness,
     /// What the dice decided.
     cast: Arc<Mutex<Cast>>,
+    /// This stage.
+    own: Weak<Stage>,
     /// Woken whenever the turn changes.
     woken: Condvar,
 }
 
 impl Stage {
     /// The stage of a seed.
-    pub fn new(play: &SeedPlay) -> Stage {
+    pub fn new(play: &SeedPlay) -> Arc<Stage> {
         let SeedPlay { seed, kind, weakness, has_history } = *play;
         let mut dice = Numbers(seed);
         let rates = Rates {
@@ -150,6 +70,7 @@ impl Stage {
             fault: [0, 30, 14, 10][dice.below(4)],
         };
         let fleet = Fleet::new(1 + dice.below(3));
+        let fleet = if kind == PrimaryKind::Azure { fleet.with_marks() } else { fleet };
         let (window, edits) = (1 + dice.below(3), 2 + dice.below(5));
         let primary = fleet.primary(window, edits);
         let cast = Cast {
@@ -159,15 +80,17 @@ impl Stage {
             turn: 0,
             alive: [true, false],
             active: [false; 2],
+            sessions: [0; 2],
             crashes: 4,
             edits: 0,
             sent: Vec::new(),
             journaled: Vec::new(),
+            made: HashSet::new(),
             history: has_history.then(Vec::new),
         };
         let cast = Arc::new(Mutex::new(cast));
         let told = Arc::clone(&cast);
-        if weakness == Weakness::Prerequisites {
+        if kind == PrimaryKind::Memory && weakness == Weakness::Prerequisites {
             primary.alter(|message| message.prerequisites.retain(is_of_marker));
         }
         primary.decide(move |message| {
@@ -175,12 +98,43 @@ impl Stage {
             let run = cast.turn;
             let fault = cast.fault();
             cast.tell(|| format!("run {run} sends {}: {fault:?}", shown(message)));
-            cast.sent.push(Sent { run, message: message.clone() });
+            cast.note_sent(run, message);
             fault
         });
         let primary = Arc::new(primary);
-        let cloud = (kind == PrimaryKind::Route53).then(|| CloudAccount::new(&primary, &fleet, weakness));
-        Stage { primary, cloud, fleet, weakness, cast, woken: Condvar::new() }
+        let cloud = CloudAccount::new((kind, weakness), &primary, &fleet, &mut cast.lock().unwrap().dice);
+        let size_hint = cloud.as_ref().and_then(|_| (cast.lock().unwrap().dice.below(2) == 0).then_some(SMALL_ZONE));
+        let is_fenced = kind != PrimaryKind::Azure && weakness != Weakness::Marker;
+        let woken = Condvar::new();
+        Arc::new_cyclic(|own| Stage {
+            primary,
+            cloud,
+            is_fenced,
+            size_hint,
+            fleet,
+            weakness,
+            cast,
+            own: Weak::clone(own),
+            woken,
+        })
+    }
+
+    /// What a run writes to a service with; none where there is none behind the primary.
+    pub fn cloud_writer(&self, run: usize) -> Option<Box<dyn WriteTarget>> {
+        let own = Weak::clone(&self.own);
+        let point = move || own.upgrade().into_iter().for_each(|stage| stage.request_point(run));
+        Some(self.cloud.as_ref()?.writer(point))
+    }
+
+    /// A process of a run begins.
+    pub fn begin_session(&self, run: usize) {
+        self.cast().sessions[run] += 1;
+    }
+
+    /// Keeps that a batch is in the journal.
+    pub fn journal(&self, entry: Journaled) {
+        let updates = self.primary.with_log(<[_]>::len);
+        self.cast().journaled.push((entry, updates));
     }
 
     /// What the dice decided.
@@ -201,6 +155,13 @@ impl Stage {
     /// All lines.
     pub fn history(&self) -> Vec<String> {
         self.cast().history.clone().unwrap_or_default()
+    }
+
+    /// A point before one of many requests of a run: as many of them as there are, only few are a point between two steps.
+    fn request_point(&self, run: usize) {
+        if self.cast().one_of(12) {
+            self.point(run, "before a request");
+        }
     }
 
     /// A point between two steps of an active run: other editors may act here, and the run may die here.
@@ -326,8 +287,8 @@ impl Stage {
     /// Another editor changes an RRset of a host, or restores an earlier one.
     ///
     /// TTLs are not in prerequisites, so that no run can detect a change of only a TTL after it read the RRset. Such an
-    /// edit is made only while no run is active and nothing is on the way. A restored RRset has the TTL that it had
-    /// last.
+    /// edit is made only while no run is active and nothing is on the way, and a restored RRset has the TTL that it had
+    /// last; but the services compare TTLs.
     fn edit(&self) {
         let (place, kind, number, is_idle) = {
             let mut cast = self.cast();
@@ -338,12 +299,13 @@ impl Stage {
         let standing = truth::standing(&self.primary, key);
         let past = self.past(place);
         let as_last = |rrset: &Rrset| past.iter().rev().flatten().find(|old| old.rdata() == rrset.rdata()).cloned();
-        let may_be_ttl_alone = kind == 4 && is_idle && self.primary.on_the_way() == 0;
+        let is_quiet = is_idle && self.primary.on_the_way() == 0;
+        let may_be_ttl_alone = self.cloud.is_some() || kind == 4 && is_quiet;
         let wanted = match kind {
             0 | 1 => Some(self.fleet.foreign(place, number)),
             2 => None,
             3 => standing.as_ref().map(|standing| self.fleet.with_another(place, standing, number)),
-            4 if may_be_ttl_alone => standing.as_ref().map(Fleet::with_other_ttl),
+            4 if self.cloud.is_some() || is_quiet => standing.as_ref().map(Fleet::with_other_ttl),
             5 => self.fleet.planned(place, number),
             _ => past[number % past.len()].clone(),
         };

@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::waves::NO_BUDGETS;
 use super::check::{Checks, Told};
-use super::clouds::CloudAccount;
+use super::fleet::OWNER;
+use super::run_wire::RunWire;
 use super::seed_play::{SeedPlay, Weakness};
 use super::stage::{Crash, Stage};
-use super::wires::{Book, RunWire};
+use super::wires::Book;
 use crate::apply::accept::PlanTerms;
 use crate::apply::shape::PlanBounds;
 use crate::apply::{CopyAccess, OutcomeCode};
@@ -24,7 +25,7 @@ use crate::pipeline::settings::{WorkspaceSettings, load_settings};
 use crate::pipeline::targets::Targets;
 use crate::pipeline::wave_checks::NoChecks;
 use crate::plan::SealedPlan;
-use crate::registry::{Marking, Registry};
+use crate::registry::Marking;
 use crate::state::{ApplyId, ApplyJournal, Sqlite};
 use crate::target::{CopyId, WriteTarget, ZoneId};
 
@@ -65,12 +66,12 @@ struct Run<'s> {
 /// Plays a seed.
 pub fn play(play: &SeedPlay, states: &mut [Sqlite; 2]) -> Result<(), Violation> {
     states.iter_mut().for_each(Sqlite::clear);
-    let stage = Stage::new(play);
+    let stage = &*Stage::new(play);
     let mut checks = Checks::default();
     match stage.below(3) {
-        0 => alone(&stage, states, &mut checks),
-        1 => side_by_side(&stage, states, &mut checks),
-        _ => behind(&stage, states, &mut checks),
+        0 => alone(stage, states, &mut checks),
+        1 => side_by_side(stage, states, &mut checks),
+        _ => behind(stage, states, &mut checks),
     }
     if let Some(cloud) = &stage.cloud {
         cloud.differences(&stage.fleet).into_iter().for_each(|fault| checks.fault(fault));
@@ -83,7 +84,7 @@ fn alone(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     let [state, _] = states;
     let sealed = stage.fleet.plan(0, &stage.primary);
     let mut run = Run { number: 0, sealed, book: Book { stage, run: 0, number: 0, state }, sessions: 0 };
-    checks.plan(0, &run.sealed);
+    checks.plan(stage, 0, &run.sealed);
     run.live(stage, checks, SESSIONS);
     stage.calm();
     run.settle(stage, checks, true);
@@ -100,15 +101,15 @@ fn side_by_side(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
             Run { number, sealed, book: Book { stage, run: number, number, state }, sessions: 0 }
         })
         .collect();
-    runs.iter().for_each(|run| checks.plan(run.number, &run.sealed));
+    runs.iter().for_each(|run| checks.plan(stage, run.number, &run.sealed));
     stage.duet();
+    let shared = &*checks;
     let found: Vec<Checks> = std::thread::scope(|scope| {
         let threads: Vec<_> = runs
             .iter_mut()
             .map(|run| {
                 scope.spawn(|| {
-                    let mut checks = Checks::default();
-                    checks.plan(run.number, &run.sealed);
+                    let mut checks = shared.of_same_plans();
                     stage.await_turn(run.number);
                     run.live(stage, &mut checks, SESSIONS);
                     stage.leave(run.number);
@@ -131,7 +132,7 @@ fn side_by_side(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
 fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     let [state, _] = states;
     let first = stage.fleet.plan(0, &stage.primary);
-    checks.plan(0, &first);
+    checks.plan(stage, 0, &first);
     let mut run = Run { number: 0, sealed: first, book: Book { stage, run: 0, number: 0, state }, sessions: 0 };
     run.live(stage, checks, 1);
     let Run { sealed: first, book, sessions: of_first, .. } = run;
@@ -139,7 +140,7 @@ fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
         checks.check_edits(stage, &[&*book.state]);
     }
     let second = stage.fleet.plan(1, &stage.primary);
-    checks.plan(1, &second);
+    checks.plan(stage, 1, &second);
     let (mut state, mut sessions) = (book.state, [of_first, 0]);
     let count = if second.plan().changes.is_empty() { 1 } else { 2 };
     let sealed = [first, second];
@@ -221,20 +222,21 @@ impl Run<'_> {
             return End::Complete;
         }
         self.sessions += 1;
+        stage.begin_session(number);
         let plan = sealed.plan();
         let conduct = super::conduct(plan.created, (1 + number + 2 * self.sessions) as u64, &interrupted);
-        let of_cloud = stage.cloud.as_ref().map(CloudAccount::writer);
+        let of_cloud = stage.cloud_writer(number);
         let target: &dyn WriteTarget = of_cloud.as_deref().unwrap_or(&*stage.primary);
         let wire = RunWire { stage, run: number, changes: &plan.changes, target };
         let writer: &dyn WriteTarget = &wire;
-        let is_fenced = stage.weakness != Weakness::Marker;
+        let is_fenced = stage.is_fenced;
         let id = |zone: &ZoneName| ZoneId { pool: super::pool(), name: zone.clone() };
         let access = |zone| CopyAccess { copy: CopyId::only(&id(zone)), writer: Ok(writer), is_fenced, share: None };
         let copies = stage.fleet.zones.iter().map(access).collect();
         let targets = Targets { copies, writers: vec![writer] };
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
-        let marking = Marking::sample("us", Registry::Journal);
+        let marking = Marking::sample(OWNER, stage.fleet.registry());
         let bounds = PlanBounds::new(zones, projects, &marking, 1);
         let expires = Duration::from_secs(86_400);
         let terms = PlanTerms { now: plan.created, expires, waves_expire: None, expect: None, bounds: &bounds };

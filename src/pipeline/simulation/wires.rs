@@ -1,11 +1,11 @@
-//! What is between a run and the world: before and after each request and each line of the journal other editors may
-//! act, and the run may die.
+//! What is between a run and its state: before and after each line of the journal other editors may act, and the run may
+//! die.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use super::seed_play::Weakness;
-use super::stage::{Journaled, Stage};
+use super::cast::Journaled;
+use super::fleet::slot;
+use super::stage::Stage;
 use crate::apply::{ApplyOutcome, Batch, BatchOutcome};
 use crate::approval::{ApprovalMemory, ApprovalNews};
 use crate::change::Change;
@@ -14,10 +14,9 @@ use crate::consensus::{StepNumber, ZoneRecord, ZoneRrsets};
 use crate::diag::Problem;
 use crate::diff::statements::{KeptStatements, RrsetStatement};
 use crate::diff::waits::RrsetWaits;
-use crate::dns::{Name, RrKey, Rtype, ZoneName};
+use crate::dns::{Name, RrKey, Rtype};
 use crate::inventory::value::{Inv, Time};
 use crate::live::OwnRrsets;
-use crate::progress::{Progress, RunStage};
 use crate::rollout::{ProbeResult, RolloutChoice, RolloutMemory};
 use crate::state::{
     Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ApplyId, ApplyJournal, ApplySummary, ApprovalGiven,
@@ -27,103 +26,7 @@ use crate::state::{
     RrsetStanding, RrsetTally, SentUpdate, SightedRrset, Sqlite, State, StateAddress, StateIdentity, StatementRegister,
     UnsettledUpdate, WaitList, WaitNews, WrittenRrset, ZoneActionRow, ZonePublication, ZoneRegister,
 };
-use crate::target::{
-    Answer, CopyId, EditSize, Marker, PoolName, Question, RrsetEdit, TargetId, TargetScope, Update, UpdateLimits,
-    UpdateReply, UpdateTicket, UpdateZone, WriteTarget, ZoneId,
-};
-
-/// The connection of a run to the primary.
-pub struct RunWire<'s> {
-    /// The stage.
-    pub stage: &'s Stage,
-    /// The run.
-    pub run: usize,
-    /// The changes of its plan.
-    pub changes: &'s [Change],
-    /// What it writes to.
-    pub target: &'s dyn WriteTarget,
-}
-
-impl RunWire<'_> {
-    /// What the plan saw, as an answer.
-    fn seen(&self, question: &Question, answer: Answer) -> Answer {
-        let is_asked = |change: &&Change| Question::of(&change.key) == *question;
-        match self.changes.iter().find(is_asked).map(|change| change.kind.before()) {
-            Some(Some(before)) => Answer::Holds(question.rtype, before.clone()),
-            Some(None) => Answer::Nothing,
-            None => answer,
-        }
-    }
-}
-
-impl WriteTarget for RunWire<'_> {
-    fn place(&self, zone: &ZoneName) -> String {
-        self.target.place(zone)
-    }
-
-    fn limits(&self) -> UpdateLimits {
-        self.stage.primary.limits()
-    }
-
-    fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
-        self.target.size(zone, edit)
-    }
-
-    fn observe(&self, zone: &ZoneName, asked: &[Question], _: Option<u64>) -> Result<Vec<Answer>, Problem> {
-        self.stage.point(self.run, "before it reads");
-        let answers = self.target.observe(zone, asked, None)?;
-        // Only the survey asks for the SOA with RRsets behind it.
-        let is_pre_read = asked.len() > 1 && asked[0].rtype == Rtype::SOA;
-        if is_pre_read && self.stage.weakness == Weakness::PreRead {
-            return Ok(asked.iter().zip(answers).map(|(question, answer)| self.seen(question, answer)).collect());
-        }
-        Ok(answers)
-    }
-
-    fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(Line { wire: self, session: self.target.open(zone) })
-    }
-
-    fn finish(&self) -> Result<(), Problem> {
-        Ok(())
-    }
-}
-
-/// The connection of a run to one zone.
-struct Line<'w> {
-    /// The connection to the primary.
-    wire: &'w RunWire<'w>,
-    /// The session with it.
-    session: Box<dyn UpdateZone + 'w>,
-}
-
-impl UpdateZone for Line<'_> {
-    fn window(&mut self) -> usize {
-        self.session.window()
-    }
-
-    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
-        self.wire.stage.point(self.wire.run, "before it sends");
-        let ticket = self.session.send(update);
-        self.wire.stage.point(self.wire.run, "after it sent");
-        ticket
-    }
-
-    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
-        self.wire.stage.point(self.wire.run, "before it hears");
-        self.session.reply(ticket)
-    }
-}
-
-impl Progress for RunWire<'_> {
-    fn stage(&self, _: RunStage, _: Option<u64>) {}
-
-    fn step(&self) {}
-
-    fn pause(&self, _: Duration) {
-        self.stage.point(self.run, "while it waits");
-    }
-}
+use crate::target::{CopyId, Marker, PoolName, TargetId, TargetScope, ZoneId};
 
 /// What a run's state reports to: other editors may act there, and the run may die there.
 pub trait RunPoints: Sync {
@@ -138,6 +41,9 @@ pub trait RunPoints: Sync {
 
     /// A batch is in the journal.
     fn note_journaled(&self, entry: Journaled);
+
+    /// The journal says that changes were made.
+    fn note_made(&self, _: usize, _: &[&Change]) {}
 
     /// Whether the state keeps what goes with a wave.
     fn keeps_waves(&self) -> bool {
@@ -184,7 +90,11 @@ impl RunPoints for Stage {
     fn note_begun(&self, _: ApplyId, _: &str) {}
 
     fn note_journaled(&self, entry: Journaled) {
-        self.cast().journaled.push(entry);
+        self.journal(entry);
+    }
+
+    fn note_made(&self, run: usize, changes: &[&Change]) {
+        self.cast().made.extend(changes.iter().map(|change| (run, slot(&change.key))));
     }
 }
 
@@ -244,7 +154,6 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
 
     write! {
         fn resume(id: ApplyId, resumption: &Resumption, wave: &RolloutChoice) -> ();
-        fn note_settled(apply: ApplyId, batch: &Batch<'_>, settled: &BatchOutcome, now: Time) -> ();
         fn note_standing(copy: &CopyId, live: &Marker, now: Time) -> usize;
         fn note_found(found: &UnsettledUpdate, now: Time) -> bool;
         fn finish(apply: ApplyId, applied: &ApplyOutcome, accepted: Option<&[ExportToAccept]>, now: Time) -> ();
@@ -265,8 +174,26 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
         self.stage.point(self.run, "before note_sending");
         self.state.note_sending(apply, batch, now)?;
         let marker = batch.swap.as_ref().map(|swap| swap.after.clone());
-        self.stage.note_journaled(Journaled { state: self.number, apply, number: batch.number, marker });
+        let keys = batch.changes.iter().map(|change| slot(&change.key)).collect();
+        let (state, run, number) = (self.number, self.run, batch.number);
+        self.stage.note_journaled(Journaled { state, run, apply, number, marker, keys });
         self.stage.point(self.run, "after note_sending");
+        Ok(())
+    }
+
+    fn note_settled(
+        &mut self,
+        apply: ApplyId,
+        batch: &Batch<'_>,
+        settled: &BatchOutcome,
+        now: Time,
+    ) -> Result<(), Problem> {
+        self.stage.point(self.run, "before note_settled");
+        self.state.note_settled(apply, batch, settled, now)?;
+        if *settled == BatchOutcome::Done {
+            self.stage.note_made(self.run, &batch.changes);
+        }
+        self.stage.point(self.run, "after note_settled");
         Ok(())
     }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard};
 
-use super::super::stage::{Crash, Journaled};
+use super::super::cast::Journaled;
+use super::super::stage::Crash;
 use super::super::wires::RunPoints;
 use super::services::TrueService;
 use super::world::TrueHost;

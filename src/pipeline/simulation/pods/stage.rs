@@ -4,7 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::super::stage::{Crash, Journaled};
+use super::super::cast::Journaled;
+use super::super::stage::Crash;
 use super::super::wires::RunPoints;
 use super::sets::{TrueSet, ZONES};
 use super::world::{NAME_SERVERS, World};

@@ -5,9 +5,10 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::super::cast::Journaled;
 use super::super::fleet::{Fleet, slot};
 use super::super::seed_play::Weakness;
-use super::super::stage::{Crash, Journaled, is_of_marker, shown};
+use super::super::stage::{Crash, is_of_marker, shown};
 use super::super::wires::RunPoints;
 use crate::change::Change;
 use crate::dns::Rrset;

@@ -4,7 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::stage::{Crash, Journaled};
+use super::super::cast::Journaled;
+use super::super::stage::Crash;
 use super::super::wires::RunPoints;
 use crate::state::ApplyId;
 use crate::verify::truth::Numbers;
