@@ -88,7 +88,8 @@ fn shown_rrset(rtype: Rtype, rrset: &Rrset) -> String {
     let texts = rrset.rdata_texts(rtype);
     let more = texts.len().saturating_sub(LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{rtype} {}{more} with TTL {}", texts[..texts.len().min(LISTED)].join(", "), rrset.ttl())
+    let mark = rrset.mark().map(|mark| format!(" of owner `{}`", mark.owner)).unwrap_or_default();
+    format!("{rtype} {}{more} with TTL {}{mark}", texts[..texts.len().min(LISTED)].join(", "), rrset.ttl())
 }
 
 /// What the plan saw at an RRset's place, in words.

@@ -13,6 +13,8 @@
 //! | AAAA or A that adds, or sets the TTL | one address more at most, unless it is for some targets of its pool alone or the inventory lists them; its name is directly below a domain of its project |
 //! | PTR | at the reverse name of a whole address |
 //! | PTR that adds | it points to a name directly below a domain of a project |
+//! | any | its RRset is ours by its mark where it is created, and stays of whom it is; where marks are the registry |
+//! | one that changes a mark alone | it puts our `owner` in the place of another, with the reason `adopted` |
 //! | TXT of the registry | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
 //! | any that a file states | not the SOA; its name is at or below a domain of its project, and may be an apex or a wildcard |
 //!
@@ -212,7 +214,9 @@ fn does(
         return no(format!("leaves {has} records there, and `max_rrset` of [limits] is {max}"));
     }
     reasons(change, &diff)?;
+    marked(change, bounds.marking(&change.pool))?;
     match key.rtype {
+        _ if change.is_of_mark() => Ok(()),
         _ if is_stated && !change.is_registry() => stated(change, bounds),
         Rtype::AAAA | Rtype::A => address(change, &diff, bounds),
         Rtype::PTR => pointer(change, &diff, bounds),
@@ -345,6 +349,24 @@ fn text(
     no(format!("it does not {what} the RRset that this TXT is for, the {rtype} of `{name}`"))
 }
 
+/// Judges the mark of an RRset after a change.
+fn marked(change: &Change, marking: &Marking) -> ShapeVerdict {
+    let owner = &marking.owner;
+    let right = match &change.kind {
+        ChangeKind::Delete { .. } => return Ok(()),
+        ChangeKind::Create { .. } => marking.mark(change.subject.manifest()),
+        ChangeKind::Modify { before, .. } if change.is_of_mark() => {
+            marking.mark(None).and_then(|_| before.mark()).map(|mark| mark.of_owner(owner))
+        }
+        ChangeKind::Modify { before, .. } => before.mark().cloned(),
+    };
+    match change.kind.after().and_then(Rrset::mark) == right.as_ref() {
+        true => Ok(()),
+        false if change.is_of_mark() => no(format!("does something else than to make `{owner}` the owner")),
+        false => no(format!("its mark is not the one that `registry = \"{}\"` gives it", marking.registry)),
+    }
+}
+
 /// Judges a change of TXT that takes RRsets over: the owner in each becomes ours, and nothing else changes.
 fn adopted(diff: &RrsetDiff<'_>, marking: &Marking) -> ShapeVerdict {
     let owner = &marking.owner;
@@ -367,7 +389,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
     let is_of_type = |rule: Rule| adds.contains(&rule) || removes.contains(&rule);
     // `edited-since` and `copy-differs` say something about any change, and make none.
     let fits = |rule: Rule| match rule {
-        Rule::Ttl => !change.is_registry(),
+        Rule::Ttl => !change.is_of_owner(),
         rule if rule.is_remark() => true,
         rule => is_of_type(rule),
     };
@@ -375,7 +397,7 @@ fn reasons(change: &Change, diff: &RrsetDiff<'_>) -> ShapeVerdict {
         return no(format!("`{rule}` is no reason to change {} in such a plan", key.rtype));
     }
     let has = |rules: &[Rule]| reasons.iter().any(|reason| rules.contains(&reason.rule));
-    if !diff.added.is_empty() && !has(&adds) {
+    if (!diff.added.is_empty() || change.is_of_mark()) && !has(&adds) {
         let adds: Vec<String> = adds.iter().map(|rule| format!("`{rule}`")).collect();
         return no(format!("adds a record without the reason {}", adds.join(" or ")));
     }
@@ -425,6 +447,9 @@ fn is_about(change: &Change, subject: &Subject, diff: &RrsetDiff<'_>) -> bool {
 
 /// The rules that add records of a change, and the rules that remove them.
 fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
+    if change.is_of_mark() {
+        return (vec![Rule::Adopted], vec![Rule::Adopted]);
+    }
     let (mut adds, mut removes) = match change.key.rtype {
         Rtype::AAAA | Rtype::A => {
             (vec![Rule::Missing], vec![Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan])

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Change, ChangeKind, DelayedRrset, LeftBehindRrset, Reason, RecordedRrset, Rule};
 use crate::claim::Subject;
-use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
-use crate::document::{nullable, nullable_object, objects, present};
+use crate::dns::{Name, OwnerName, Rdata, RrKey, Rrset, RrsetMark, Rtype, Ttl, ZoneName};
+use crate::document::{nullable, nullable_object, objects, present, present_object};
 use crate::inventory::value::Time;
 use crate::target::PoolName;
 
@@ -15,6 +15,9 @@ use crate::target::PoolName;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RrsetText {
+    /// Whose it is, where its target keeps that with it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present_object")]
+    pub mark: Option<RrsetMark>,
     /// The RDATA in presentation format, sorted as text.
     pub rdata: Vec<String>,
     /// Seconds.
@@ -24,12 +27,13 @@ pub struct RrsetText {
 impl RrsetText {
     /// An RRset of this type.
     pub fn of(rtype: Rtype, rrset: &Rrset) -> RrsetText {
-        RrsetText { rdata: rrset.rdata_texts(rtype), ttl: rrset.ttl().as_secs() }
+        RrsetText { mark: rrset.mark().cloned(), rdata: rrset.rdata_texts(rtype), ttl: rrset.ttl().as_secs() }
     }
 
-    /// Whether this is what an RRset of this type holds, the TTL too.
+    /// Whether this is what an RRset of this type holds, the TTL and the mark too.
     pub fn is(&self, rtype: Rtype, rrset: &Rrset) -> bool {
-        self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
+        let is_marked = self.mark.as_ref() == rrset.mark();
+        is_marked && self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
     }
 
     /// The RRset.
@@ -48,7 +52,8 @@ impl RrsetText {
         if !self.rdata.is_sorted_by(|a, b| a < b) {
             return Err("`rdata` is not sorted, or holds something twice".to_owned());
         }
-        Rrset::new(ttl, rdata).ok_or_else(|| "`rdata` is empty".to_owned())
+        let rrset = Rrset::new(ttl, rdata).ok_or_else(|| "`rdata` is empty".to_owned())?;
+        Ok(rrset.marked(self.mark.clone()))
     }
 }
 

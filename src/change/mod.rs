@@ -117,7 +117,17 @@ impl Change {
     /// Whether it changes a TXT of the registry. An undo no longer knows the rule, but no rule changes any other TXT.
     pub fn is_registry(&self) -> bool {
         let of_registry = |reason: &Reason| matches!(reason.rule, Rule::Registry | Rule::Adopted | Rule::Undo);
-        self.key.rtype == Rtype::TXT && self.reasons.iter().any(of_registry)
+        self.key.rtype == Rtype::TXT && !self.is_of_mark() && self.reasons.iter().any(of_registry)
+    }
+
+    /// Whether it changes the mark of an RRset alone, and none of its records.
+    pub fn is_of_mark(&self) -> bool {
+        self.kind.is_of_mark()
+    }
+
+    /// Whether it changes only who owns an RRset, as the registry knows it: a TXT of the registry, or the mark at the RRset.
+    pub fn is_of_owner(&self) -> bool {
+        self.is_registry() || self.is_of_mark()
     }
 
     /// Whether it is of an SRV that lists pods.

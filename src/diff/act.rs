@@ -3,7 +3,7 @@
 use crate::change::Rule;
 use crate::claim::Subject;
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef, Rdata, Rtype, Ttl};
+use crate::dns::{Name, NameRef, Rdata, RrsetMark, Rtype, Ttl};
 use crate::inventory::model::ProjectIndex;
 use crate::live::{LiveRrset, ZoneIndex};
 
@@ -63,6 +63,8 @@ pub enum RrsetDeed {
     Add(Rdata),
     /// The TTL is set to this.
     SetTtl(Ttl),
+    /// The mark becomes this.
+    SetMark(RrsetMark),
 }
 
 /// The subject and project that a rule acts for.

@@ -1,7 +1,7 @@
-//! Takes over RRsets of another owner: only the owner in the TXT of the registry changes. Pure.
+//! Takes over RRsets of another owner: only the owner in the TXT of the registry, or in the marks of RRsets, changes. Pure.
 //!
-//! Comes in: live DNS, and what hosts and files claim. Goes out: a change for each TXT that names the other owner, at RRsets that
-//! a subject claims, or at all; what an apply notes of them; and what keeps its owner, in notices.
+//! Comes in: live DNS, and what hosts and files claim. Goes out: a change for each TXT or mark that names the other owner, at
+//! RRsets that a subject claims, or at all; what an apply notes of them; and what keeps its owner, in notices.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -30,7 +30,7 @@ const NAMED: usize = 3;
 /// Whose RRsets are taken over.
 #[derive(Debug, Clone, Copy)]
 pub struct AdoptionTerms<'a> {
-    /// The owner that TXT name now.
+    /// The owner that TXT or marks name now.
     pub from: &'a str,
     /// Whether those are taken over, too, that no subject claims.
     pub is_all: bool,
@@ -80,6 +80,17 @@ struct AdoptionParts {
     notices: Vec<Notice>,
     /// What an apply notes.
     statements: Vec<RrsetStatement>,
+}
+
+/// What was found in one view of DNS, before acts are joined.
+#[derive(Default)]
+struct AdoptionFinds {
+    /// What is done.
+    acts: Vec<RuleAct>,
+    /// What an apply notes.
+    statements: Vec<RrsetStatement>,
+    /// The RRsets that keep their owner, and why.
+    kept: BTreeMap<(ZoneIndex, KeptOwner), Vec<RecordedRrset>>,
 }
 
 /// Who gets an RRset, and by which line.
@@ -133,12 +144,12 @@ struct Adoption<'s, 'c> {
 }
 
 impl Adoption<'_, '_> {
-    /// Searches all TXT of zones with this registry.
+    /// Searches all TXT of zones whose registry they are, and all marks.
     fn find(&self) -> AdoptionParts {
         let context = self.context;
-        let (mut acts, mut statements) = (Vec::new(), Vec::new());
+        let mut found = self.marks();
+        let AdoptionFinds { acts, statements, kept } = &mut found;
         let mut recorded_at: HashMap<(ZoneIndex, Name), RecordedRrset> = HashMap::new();
-        let mut kept: BTreeMap<(ZoneIndex, KeptOwner), Vec<RecordedRrset>> = BTreeMap::new();
         for found in context.live.rrsets_of(Rtype::TXT) {
             let marking = context.marking(found.zone);
             if marking.registry != Registry::Txt || !self.names_other(found) {
@@ -160,19 +171,14 @@ impl Adoption<'_, '_> {
             }
             let of_files = heirs.iter().filter(|(_, heir)| heir.subject.host().is_none());
             let live = of_files.filter(|(recorded, _)| self.is_live(recorded));
-            statements.extend(live.map(|(RecordedRrset { name, rtype }, _)| RrsetStatement {
-                by: ADOPTED.to_owned(),
-                is_kept: true,
-                name: name.clone(),
-                rtype: *rtype,
-            }));
+            statements.extend(live.map(|(recorded, _)| adopted(recorded)));
             let (recorded, Heir { subject, project, evidence }) = heirs.swap_remove(0);
             let actor = RuleActor { subject, project, by_right: true };
             acts.extend(self.swaps(found, &actor, evidence));
             recorded_at.insert((found.zone, found.rrset.owner()), recorded);
         }
-        let mut changes = merge::merge(context, &mut acts);
-        for change in &mut changes {
+        let mut changes = merge::merge(context, acts);
+        for change in changes.iter_mut().filter(|change| !change.is_of_mark()) {
             let name = change.key.owner.as_name();
             let zone = context.live.zone_of(name).expect("it was found in a zone");
             let recorded = recorded_at.remove(&(zone, name.to_name())).expect("each change is of such a TXT");
@@ -184,7 +190,36 @@ impl Adoption<'_, '_> {
             name: rrsets[0].name.to_string(),
             subject: None,
         };
-        AdoptionParts { changes, notices: kept.into_iter().map(notice).collect(), statements }
+        AdoptionParts { changes, notices: found.kept.into_iter().map(notice).collect(), statements: found.statements }
+    }
+
+    /// Searches all marks of zones whose registry they are.
+    fn marks(&self) -> AdoptionFinds {
+        let context = self.context;
+        let mut finds = AdoptionFinds::default();
+        for found in context.live.marked_rrsets() {
+            let marking = context.marking(found.zone);
+            let mark = found.rrset.mark().filter(|mark| mark.owner == self.terms.from);
+            let Some(mark) = mark.filter(|_| marking.registry.mark_place().is_some()) else { continue };
+            let recorded = RecordedRrset { name: found.rrset.owner(), rtype: found.rrset.rtype() };
+            match self.heir_of(found.zone, &recorded) {
+                Ok(Heir { subject, project, evidence }) => {
+                    finds.statements.extend(subject.host().is_none().then(|| adopted(&recorded)));
+                    finds.acts.push(RuleAct {
+                        zone: found.zone,
+                        owner: recorded.name,
+                        rtype: recorded.rtype,
+                        deed: RrsetDeed::SetMark(mark.of_owner(&marking.owner)),
+                        rule: Rule::Adopted,
+                        actor: RuleActor { subject, project, by_right: true },
+                        evidence: evidence.into_iter().collect(),
+                    });
+                }
+                Err(KeptOwner::NotSelected) => {}
+                Err(why) => finds.kept.entry((found.zone, why)).or_default().push(recorded),
+            }
+        }
+        finds
     }
 
     /// Whether a TXT names the other owner.
@@ -234,13 +269,19 @@ impl Adoption<'_, '_> {
         if found.rrset.rdata().any(is_third) {
             return Err(KeptOwner::Several);
         }
-        if matches!(protect::protection(context, name), Some(Protection::Listed(_) | Protection::Marker)) {
+        self.heir_of(found.zone, recorded)
+    }
+
+    /// Who gets an RRset, or why it keeps its owner.
+    fn heir_of(&self, zone: ZoneIndex, recorded: &RecordedRrset) -> Result<Heir, KeptOwner> {
+        let name = recorded.name.as_name();
+        if matches!(protect::protection(self.context, name), Some(Protection::Listed(_) | Protection::Marker)) {
             return Err(KeptOwner::Protected);
         }
         match self.claimant(name, recorded.rtype) {
             Some(heir) => heir,
-            None if self.terms.is_all => self.heir_of_unclaimed(found.zone, recorded),
-            None if self.is_unselected(found.zone, recorded) => Err(KeptOwner::NotSelected),
+            None if self.terms.is_all => self.heir_of_unclaimed(zone, recorded),
+            None if self.is_unselected(zone, recorded) => Err(KeptOwner::NotSelected),
             None => Err(KeptOwner::Unclaimed),
         }
     }
@@ -367,6 +408,11 @@ impl Adoption<'_, '_> {
         };
         found.rrset.rdata().filter_map(|rdata| swap(rdata.to_rdata())).flatten().collect()
     }
+}
+
+/// That an RRset is taken over for what a file states.
+fn adopted(RecordedRrset { name, rtype }: &RecordedRrset) -> RrsetStatement {
+    RrsetStatement { by: ADOPTED.to_owned(), is_kept: true, name: name.clone(), rtype: *rtype }
 }
 
 /// That RRsets keep another owner; `rrsets` is not empty.

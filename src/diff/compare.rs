@@ -172,6 +172,7 @@ impl<'a, 'c> Claimant<'a, 'c> {
                 RrsetDeed::Remove(rdata) => values.retain(|own| own != rdata),
                 RrsetDeed::Add(rdata) => values.push(rdata.clone()),
                 RrsetDeed::SetTtl(own) => ttl = Some(*own),
+                RrsetDeed::SetMark(_) => {}
             }
         }
         let (zone, values) = (&self.context.zone_spec(site.zone).name, values.iter().collect::<Vec<&Rdata>>());

@@ -21,7 +21,7 @@ pub fn hold(context: &RuleContext<'_>, acts: Vec<RuleAct>, held: &mut Vec<RuleAc
     }
     let removal = |act: &RuleAct| match &act.deed {
         RrsetDeed::Remove(rdata) => Some((act.owner.clone(), act.rtype, rdata.clone())),
-        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
+        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) | RrsetDeed::SetMark(_) => None,
     };
     let by_others: BTreeSet<(Name, Rtype, Rdata)> =
         acts.iter().filter(|act| !removes_unheld_name(act.rule)).filter_map(removal).collect();

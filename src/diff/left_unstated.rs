@@ -67,6 +67,7 @@ pub fn left(
             }
         }
     }
+    context.live.marked_rrsets().for_each(|found| consider(found.rrset.owner().as_name(), found.rrset.rtype()));
     let index = DocumentIndex::of(&context.inventory.stated);
     let found = found.into_iter().filter(|(name, _)| !resting.contains(name));
     let left = found.filter_map(|(name, (project, rrsets))| {

@@ -1,4 +1,4 @@
-//! Which RRsets are own, by the state or by the TXT of the registry.
+//! Which RRsets are own, by the state, by the TXT of the registry, or by their marks.
 
 use super::context::RuleContext;
 use crate::dns::{Name, NameError, NameRef, Rdata, Rtype};
@@ -10,13 +10,14 @@ use crate::registry::Registry;
 pub enum Registration {
     /// Nothing.
     None,
-    /// It is ours: every heritage TXT at the name that counts names our owner. Those are listed that are where we write them.
+    /// It is ours: its mark, or every heritage TXT at the name that counts, names our owner. Those TXT are listed that are where we
+    /// write them.
     Ours(Vec<Rdata>),
-    /// A heritage TXT at this name says that it is another owner's.
+    /// Its mark, or a heritage TXT at this name, says that it is another owner's.
     Foreign {
         /// The owner, empty where the TXT names none.
         owner: String,
-        /// The name of the TXT.
+        /// The name of the TXT, or of the RRset with the mark.
         at: Name,
     },
 }
@@ -51,9 +52,19 @@ pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<
     }
 }
 
-/// What the registry's TXT of an RRset say: at the first of their names that has one.
+/// What the registry's TXT of an RRset say, at the first of their names that has one; or what its mark says, where marks are the
+/// registry.
 pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
     let marking = context.marking(zone);
+    if marking.registry.mark_place().is_some() {
+        return match other_owner(context, zone, owner, rtype) {
+            Some(other) => Registration::Foreign { owner: other.to_owned(), at: owner.to_name() },
+            None if context.live.stated_rrset(owner, rtype).is_some_and(|found| found.rrset.mark().is_some()) => {
+                Registration::Ours(Vec::new())
+            }
+            None => Registration::None,
+        };
+    }
     let names = marking.form.names(owner, rtype);
     let is_open =
         |name: &Name| matches!(context.live.place_of_text(name.as_name()), NamePlace::Open(place) if place == zone);
@@ -95,7 +106,19 @@ pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
             let said = registration(context, found.zone, found.rrset.owner().as_name(), found.rrset.rtype());
             matches!(said, Registration::Ours(_))
         }
+        Registry::Metadata | Registry::Description => context.marking(found.zone).has_marked(found.rrset.mark()),
     }
+}
+
+/// Who else an RRset is of by its mark; none where it has no mark, or ours.
+pub fn other_owner<'c>(
+    context: &RuleContext<'c>,
+    zone: ZoneIndex,
+    owner: NameRef<'_>,
+    rtype: Rtype,
+) -> Option<&'c str> {
+    let mark = context.live.stated_rrset(owner, rtype)?.rrset.mark()?;
+    (mark.owner != context.marking(zone).owner).then_some(mark.owner.as_str())
 }
 
 /// The name of the TXT of an RRset, where it is not known what is at that name. Then it is not known to which owner the

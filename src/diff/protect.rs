@@ -144,7 +144,7 @@ pub fn leave(context: &RuleContext<'_>, acts: Vec<RuleAct>) -> (Vec<RuleAct>, Ve
 fn protection_from<'c>(context: &RuleContext<'c>, act: &RuleAct) -> Option<Protection<'c>> {
     let named = match &act.deed {
         RrsetDeed::Remove(rdata) if removes_unheld_name(act.rule) => rdata.as_rdata(act.rtype).target(),
-        RrsetDeed::Remove(_) | RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
+        RrsetDeed::Remove(_) | RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) | RrsetDeed::SetMark(_) => None,
     };
     protection(context, act.owner.as_name()).or_else(|| named.and_then(|name| protection(context, name)))
 }
@@ -154,7 +154,7 @@ fn notice(context: &RuleContext<'_>, name: String, left: &[(RuleAct, Protection<
     let (RuleAct { owner, rtype, actor, .. }, why) = &left[0];
     let removed = |act: &RuleAct| match &act.deed {
         RrsetDeed::Remove(rdata) => Some(rdata.clone()),
-        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) => None,
+        RrsetDeed::Add(_) | RrsetDeed::SetTtl(_) | RrsetDeed::SetMark(_) => None,
     };
     let mut removed: Vec<Rdata> = left.iter().filter_map(|(act, _)| removed(act)).collect();
     removed.sort();

@@ -343,7 +343,7 @@ pub fn not_owner(
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
     let unread = match context.marking(zone).registry {
         Registry::Txt => own::unreadable_text(context, zone, owner, wrong.rtype),
-        Registry::Journal | Registry::Noop => None,
+        Registry::Journal | Registry::Noop | Registry::Metadata | Registry::Description => None,
     };
     if let Some(at) = unread {
         let message = format!(
@@ -353,7 +353,20 @@ pub fn not_owner(
         let hint = "set `txt_encrypt_aes_key` to the key of external-dns, or correct it";
         return block(BlockCode::NotOwner, message, hint);
     }
-    block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
+    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, wrong.rtype)))
+}
+
+/// What to do with a wrong RRset that is not ours; `by` is who else it is of, where its mark says so.
+fn correct_foreign(by: Option<&str>) -> String {
+    let ask = "correct it by hand, or set `permission = \"full\"` for its zone";
+    match by {
+        None => ask.to_owned(),
+        Some(by) => {
+            format!(
+                "its mark says that it is `{by}`'s: take it over with `zonewright adopt --from-owner {by}`, or {ask}"
+            )
+        }
+    }
 }
 
 /// The block of a host whose RRset is registered to another owner, by the TXT at `registry`.
@@ -526,7 +539,7 @@ pub fn lacks_value(
 ) -> SubjectBlock {
     let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message = format!("{shown} {} lacks `{missing}`, and `{us}` did not create the RRset", missing.rtype);
-    block(BlockCode::NotOwner, message, "correct it by hand, or set `permission = \"full\"` for its zone")
+    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, missing.rtype)))
 }
 
 /// That a host's address, or a PTR to its name, stays where a file states it.

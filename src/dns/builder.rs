@@ -9,7 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::{RecordPlace, ZoneContents};
 use super::directory::HashDirectory;
-use super::name::{NameRef, ZoneName};
+use super::mark::RrsetMark;
+use super::name::{Name, NameRef, ZoneName};
 use super::record::{ArenaRecord, ContentsError, soa_serial};
 use super::ttl::Ttl;
 use super::wire::{WireError, WireOctets};
@@ -23,6 +24,8 @@ pub struct ZoneBuilder {
     room: ZoneRoom,
     /// The serial of the SOA, once seen.
     serial: Option<Serial>,
+    /// Whose RRsets are, by their names and types.
+    marks: Vec<(Name, Rtype, RrsetMark)>,
 }
 
 /// Memory for the records of a zone that is being built; the next zone may use it again.
@@ -98,7 +101,7 @@ impl ZoneBuilder {
     pub fn within(mut room: ZoneRoom, apex: ZoneName) -> ZoneBuilder {
         room.arena.clear();
         room.index.clear();
-        ZoneBuilder { apex, room, serial: None }
+        ZoneBuilder { apex, room, serial: None, marks: Vec::new() }
     }
 
     /// The zone that is being built.
@@ -115,6 +118,11 @@ impl ZoneBuilder {
         let first = self.room.arena.len();
         ArenaRecord { owner, rtype, ttl, rdata }.append_to(&mut self.room.arena);
         self.enter(first)
+    }
+
+    /// Notes whose an RRset is, as its target keeps it with the RRset.
+    pub fn mark(&mut self, owner: NameRef<'_>, rtype: Rtype, mark: RrsetMark) {
+        self.marks.push((owner.to_name(), rtype, mark));
     }
 
     /// Adds one record of a message.
@@ -178,7 +186,7 @@ impl ZoneBuilder {
 
     /// Does what [`ZoneBuilder::finish`] does, and returns its memory.
     pub fn finish_and_leave(self) -> Result<(ZoneContents, ZoneRoom), ContentsError> {
-        let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial } = self;
+        let ZoneBuilder { apex, room: ZoneRoom { arena, mut index }, serial, marks } = self;
         let serial = serial.ok_or(ContentsError::NoSoa)?;
         let record = |start: u32| ArenaRecord::at(&arena, start);
         index.sort_unstable_by_key(|record| record.hash);
@@ -197,7 +205,11 @@ impl ZoneBuilder {
             places.push(RecordPlace::new(*hash, ordered.len() as u32));
             ordered.extend_from_slice(&arena[start..start + length]);
         }
-        Ok((ZoneContents::of_ordered(apex, serial, ordered, places, directory), ZoneRoom { arena, index }))
+        let mut contents = ZoneContents::of_ordered(apex, serial, ordered, places, directory);
+        for (owner, rtype, mark) in marks {
+            contents.mark(owner.as_name(), rtype, mark);
+        }
+        Ok((contents, ZoneRoom { arena, index }))
     }
 }
 

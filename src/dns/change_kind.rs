@@ -39,7 +39,12 @@ impl ChangeKind {
     pub fn both(&self) -> Option<Rrset> {
         let (before, after) = (self.before()?, self.after()?);
         let values = before.rdata().iter().chain(after.rdata()).cloned();
-        Rrset::new(after.ttl(), values.collect())
+        Some(Rrset::new(after.ttl(), values.collect())?.marked(after.mark().cloned()))
+    }
+
+    /// Whether it changes the mark alone: whose the RRset is, and no record of it.
+    pub fn is_of_mark(&self) -> bool {
+        matches!(self, ChangeKind::Modify { before, after } if before.has_records_of(after))
     }
 
     /// Whether the change can be made by way of an RRset, so that no value goes before all others have come: it is what was

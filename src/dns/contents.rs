@@ -5,6 +5,7 @@
 //! ip6.arpa.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use domain::base::{Rtype, Serial};
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::HashDirectory;
+use super::mark::RrsetMark;
 use super::name::{Name, NameRef, ZoneName};
 use super::record::{ArenaRecord, ContentsError, soa_serial};
 use super::rrset::{RdataRef, Rrset};
@@ -50,6 +52,8 @@ pub struct ZoneContents {
     directory: HashDirectory,
     /// The SOA's serial.
     serial: Serial,
+    /// Whose RRsets are, by the numbers of their first records: where the target keeps that with them.
+    marks: BTreeMap<u32, RrsetMark>,
 }
 
 impl ZoneContents {
@@ -61,7 +65,19 @@ impl ZoneContents {
         places: Vec<RecordPlace>,
         directory: HashDirectory,
     ) -> ZoneContents {
-        ZoneContents { apex, arena, places, directory, serial }
+        ZoneContents { apex, arena, places, directory, serial, marks: BTreeMap::new() }
+    }
+
+    /// Notes whose an RRset is; nothing where it is not there.
+    pub(super) fn mark(&mut self, owner: NameRef<'_>, rtype: Rtype, mark: RrsetMark) {
+        if let Some(first) = self.rrset(owner, rtype).map(|rrset| rrset.first) {
+            self.marks.insert(first, mark);
+        }
+    }
+
+    /// The RRsets that have a mark, in the order of all.
+    pub fn marked_rrsets(&self) -> impl Iterator<Item = RrsetRef<'_>> {
+        self.marks.keys().map(|first| self.rrset_by_id(*first))
     }
 
     /// Makes contents of what [`ZoneContents::octets`] gave for a zone of this name.
@@ -103,7 +119,7 @@ impl ZoneContents {
         }
         let serial = serial.ok_or(ContentsError::NoSoa)?;
         let directory = HashDirectory::new(hashes.into_iter());
-        Ok(ZoneContents { apex, arena, places, directory, serial })
+        Ok(ZoneContents { apex, arena, places, directory, serial, marks: BTreeMap::new() })
     }
 
     /// All records, one behind the other, in an order that depends on nothing but the contents: for
@@ -139,8 +155,11 @@ impl ZoneContents {
     }
 
     /// How many records this copy has from the number `at` on, and the other from `other_at` on, with the same octets: of
-    /// whole RRsets. Both numbers are those of first records.
+    /// whole RRsets. Both numbers are those of first records. Where RRsets have marks, these are to be compared one by one.
     pub(super) fn same_from(&self, at: u32, other: &ZoneContents, other_at: u32) -> u32 {
+        if !self.marks.is_empty() || !other.marks.is_empty() {
+            return 0;
+        }
         let (from, other_from) = (self.start_of(at), other.start_of(other_at));
         let same = from + same_octets(&self.arena[from..], &other.arena[other_from..]);
         let next = self.places[at as usize..].partition_point(|place| (place.start as usize) < same);
@@ -267,16 +286,18 @@ impl ZoneContents {
         self.places.len()
     }
 
-    /// SHA-256 over all RRsets that `included` takes, whatever order they were read in; it is called once for each.
+    /// SHA-256 over all RRsets that `included` takes, with their marks, whatever order they were read in; it is called once for each.
     pub fn digest(&self, mut included: impl FnMut(RrsetRef<'_>) -> bool) -> [u8; 32] {
         let mut hasher = Sha256::new_with_prefix(self.apex.as_name().as_wire());
         // Nearly all records are in the arena as they are hashed, one behind another: such runs are hashed in one
         // piece.
         let mut run = 0..0;
+        let mut marks = Vec::new();
         for rrset in self.rrsets() {
             if !included(rrset) {
                 continue;
             }
+            marks.extend(rrset.mark().map(|mark| (rrset, mark)));
             if rrset.has_one_ttl() {
                 let octets = self.octets_of(rrset);
                 if octets.start != run.end {
@@ -298,6 +319,16 @@ impl ZoneContents {
             }
         }
         hasher.update(&self.arena[run]);
+        for (rrset, mark) in marks {
+            hasher.update([rrset.labels().len() as u8]);
+            hasher.update(rrset.labels());
+            hasher.update(rrset.rtype().to_int().to_be_bytes());
+            for text in [Some(&mark.owner), mark.resource.as_ref()] {
+                let text = text.map_or("", String::as_str);
+                hasher.update((text.len() as u64).to_be_bytes());
+                hasher.update(text);
+            }
+        }
         hasher.finalize().into()
     }
 
@@ -416,9 +447,15 @@ impl<'a> RrsetRef<'a> {
         &self.zone.arena[self.zone.octets_of(self)]
     }
 
-    /// Whether two RRsets of one owner and type have the same TTL and RDATA.
+    /// Whether two RRsets of one owner and type have the same TTL, RDATA and mark.
     pub(super) fn has_content_of(self, other: RrsetRef<'_>) -> bool {
-        self.octets() == other.octets() || (self.ttl() == other.ttl() && self.rdata().eq(other.rdata()))
+        let has_records = || self.ttl() == other.ttl() && self.rdata().eq(other.rdata());
+        self.mark() == other.mark() && (self.octets() == other.octets() || has_records())
+    }
+
+    /// Whose it is, where its target keeps that with it.
+    pub fn mark(self) -> Option<&'a RrsetMark> {
+        self.zone.marks.get(&self.first)
     }
 
     /// How many records it has.
@@ -446,7 +483,7 @@ impl<'a> RrsetRef<'a> {
     /// An owned copy.
     pub fn to_rrset(self) -> Rrset {
         let rdata = self.rdata().map(RdataRef::to_rdata).collect();
-        Rrset::new(self.ttl(), rdata).expect("an RRset has a record")
+        Rrset::new(self.ttl(), rdata).expect("an RRset has a record").marked(self.mark().cloned())
     }
 }
 

@@ -16,6 +16,8 @@ pub mod directory;
 
 pub mod edits;
 
+pub mod mark;
+
 pub mod name;
 
 pub mod presentation;
@@ -41,6 +43,7 @@ pub use contents::{RrsetRef, ZoneContents};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
 pub use edits::{EditContradiction, ZoneEdits};
+pub use mark::RrsetMark;
 pub use name::{Name, NameError, NameRef, OwnerName, ZoneName};
 pub use record::ContentsError;
 pub use rrset::{Rdata, RdataRef, RrKey, Rrset};

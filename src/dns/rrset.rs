@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use domain::base::{Rtype, Serial};
 
+use super::mark::RrsetMark;
 use super::name::{NameRef, OwnerName};
 use super::ttl::Ttl;
 
@@ -146,6 +147,8 @@ pub struct Rrset {
     ttl: Ttl,
     /// Sorted and unique.
     rdata: Vec<Rdata>,
+    /// Whose it is, where its target keeps that with it.
+    mark: Option<Box<RrsetMark>>,
 }
 
 impl Rrset {
@@ -153,7 +156,22 @@ impl Rrset {
     pub fn new(ttl: Ttl, mut rdata: Vec<Rdata>) -> Option<Rrset> {
         rdata.sort_unstable();
         rdata.dedup();
-        (!rdata.is_empty()).then_some(Rrset { ttl, rdata })
+        (!rdata.is_empty()).then_some(Rrset { ttl, rdata, mark: None })
+    }
+
+    /// The same with this mark, or with none.
+    pub fn marked(self, mark: Option<RrsetMark>) -> Rrset {
+        Rrset { mark: mark.map(Box::new), ..self }
+    }
+
+    /// Whose it is, where its target keeps that with it.
+    pub fn mark(&self) -> Option<&RrsetMark> {
+        self.mark.as_deref()
+    }
+
+    /// Whether another one has the same records and TTL, whatever their marks are.
+    pub fn has_records_of(&self, other: &Rrset) -> bool {
+        self.ttl == other.ttl && self.rdata == other.rdata
     }
 
     /// The TTL.

@@ -31,8 +31,11 @@ fn at(seconds: u64) -> Time {
 
 /// What an apply left at that moment.
 fn written(side: Side<'_>) -> Option<WrittenRrset> {
-    let kept =
-        |rrset: crate::dns::Rrset| RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(Rtype::AAAA) };
+    let kept = |rrset: crate::dns::Rrset| RrsetText {
+        mark: None,
+        ttl: rrset.ttl().as_secs(),
+        rdata: rrset.rdata_texts(Rtype::AAAA),
+    };
     Some(WrittenRrset {
         apply: ApplyId(12),
         number: 3,

@@ -40,7 +40,7 @@ const THIS_PLAN: &str = "plan";
 /// zone, they are shares of all its RRsets, else of those that hosts have.
 pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
     let mut changed: HashMap<&ZoneName, Vec<&Change>> = HashMap::new();
-    for change in plan.changes.iter().filter(|change| !change.is_registry()) {
+    for change in plan.changes.iter().filter(|change| !change.is_of_owner()) {
         changed.entry(&change.zone).or_default().push(change);
     }
     let mut limits: Vec<LimitState> = Vec::new();

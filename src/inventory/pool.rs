@@ -28,6 +28,8 @@ pub struct Pool {
     pub catalog: Option<CatalogSpec>,
     /// How own RRsets are known in its zones.
     pub marking: Marking,
+    /// `registry`, as it is set for the pool or for all; none where nothing sets it.
+    pub registry: Option<SettingsNode>,
     /// Where the key of encrypted TXT is, by its own settings.
     pub txt_key: Option<SettingsNode>,
 }
@@ -112,4 +114,6 @@ pub struct TargetSpec {
     pub provider: String,
     /// The whole table; the provider's `open` reads it.
     pub settings: SettingsNode,
+    /// Whether `registry` of its pool says that marks at RRsets tell who owns them.
+    pub has_marks: bool,
 }

@@ -135,6 +135,9 @@ fn is_probe(name: &Name) -> bool {
 
 /// Adds an RRset.
 fn push(builder: &mut ZoneBuilder, owner: &Name, rtype: Rtype, rrset: &Rrset) -> Result<(), ContentsError> {
+    if let Some(mark) = rrset.mark() {
+        builder.mark(owner.as_name(), rtype, mark.clone());
+    }
     rrset.rdata().iter().try_for_each(|rdata| builder.push(owner.as_name(), rtype, rrset.ttl(), rdata.as_octets()))
 }
 

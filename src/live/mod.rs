@@ -471,6 +471,19 @@ impl Live {
         })
     }
 
+    /// Every live RRset that has a mark, zone by zone; those at delegations, too.
+    pub fn marked_rrsets(&self) -> impl Iterator<Item = LiveRrset<'_>> {
+        let of_zone = |(zone, live): (ZoneIndex, &'_ LiveZone)| {
+            let marked = live.contents().into_iter().flat_map(ZoneContents::marked_rrsets);
+            let keys: Vec<(Name, Rtype)> = marked.map(|rrset| (rrset.owner(), rrset.rtype())).collect();
+            keys.into_iter().map(move |key| (zone, key))
+        };
+        let keys: Vec<(ZoneIndex, (Name, Rtype))> = self.zones().flat_map(of_zone).collect();
+        keys.into_iter().filter_map(|(zone, (name, rtype))| {
+            self.stated_rrset(name.as_name(), rtype).filter(|found| found.zone == zone)
+        })
+    }
+
     /// Whether a name is the apex of a configured zone.
     pub fn is_apex(&self, name: NameRef<'_>) -> bool {
         self.zone_of(name).is_some_and(|zone| self.zone(zone).name().as_name() == name)

@@ -10,7 +10,7 @@ use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rtype};
+use crate::dns::{RrKey, Rrset, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
 use crate::inventory::pods::PodSetFile;
 use crate::inventory::read::SETTINGS;
@@ -210,7 +210,7 @@ impl ForeignChanges {
     /// Notes a change whose RRset must be own. What is created is own from then on, and a TXT of the registry goes with
     /// the RRset that it records.
     fn suspect(&mut self, place: usize, change: &Change) {
-        if change.kind.before().is_some() && !change.is_registry() {
+        if change.kind.before().is_some() && !change.is_of_owner() {
             self.suspects.push(place);
         }
     }
@@ -229,6 +229,13 @@ impl ForeignChanges {
             self.suspects.iter().copied().filter(is_of).collect::<Vec<usize>>()
         };
         let mut foreign = unregistered(survey, of(Registry::Txt), config);
+        // That the mark is the one that the plan saw is compared with what is written.
+        let is_other = |place: &usize| {
+            let change = &survey.changes[*place];
+            !config.marking_in(&change.pool).has_marked(change.kind.before().and_then(Rrset::mark))
+        };
+        let marked = [Registry::Metadata, Registry::Description].into_iter().flat_map(of);
+        foreign.extend(marked.filter(is_other).map(|place| (place, None)));
         let kept = of(Registry::Journal);
         if !kept.is_empty() {
             // All of a lane are of one target, or of pools that have no other.

@@ -68,7 +68,7 @@ pub fn examine(
     let terms = creation_terms(workspace, &config);
     // What is looked at is always live: only the sizes of the kept zones are used.
     let cache = Cache::inside(&local_folder(workspace, &config), CacheUse::Renew, now);
-    let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache) };
+    let context = ProviderContext { workspace, source: &config.source, now, cache: Some(&cache), has_marks: false };
     let targets = side_by_side(&vec![0; examined.len()], |place| {
         let (target, zones) = &examined[place];
         let (zones, lacking) = there_and_lacking((&config, &terms), &context, target, zones);

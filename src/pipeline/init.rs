@@ -145,7 +145,8 @@ pub fn key_of(file: &Path, name: Option<&Name>, algorithm: Option<&str>) -> Resu
 pub fn of_target(request: &ImportRequest<'_>, progress: &dyn Progress) -> Result<(Starter, ImportedZones), InitError> {
     let ImportRequest { target, named, zones: asked, owner, now, of_records } = request;
     let (target, source) = checked(target)?;
-    let context = ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None };
+    let context =
+        ProviderContext { workspace: Path::new("/"), source: &source, now: *now, cache: None, has_marks: false };
     let access = provider::open(&target, &context).map_err(|error| InitError::Unread(vec![error]))?;
     let access = access.as_ref();
     let mut all = contents(read(access, asked, RunStage::Zones, progress))?;
@@ -189,7 +190,7 @@ fn checked(target: &ImportTarget) -> Result<(TargetSpec, SourceText), InitError>
     let parsed = toml::parse(&source);
     let mut found = parsed.faults;
     let id = TargetId::only(&PoolName::unknown());
-    let target = TargetSpec { id, provider: target.provider().to_owned(), settings: parsed.root };
+    let target = TargetSpec { id, provider: target.provider().to_owned(), settings: parsed.root, has_marks: false };
     found.append(provider::check(&target, &source));
     match found.error_count() {
         0 => Ok((target, source)),

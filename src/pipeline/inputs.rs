@@ -211,7 +211,8 @@ pub(super) fn gather(
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));
     let source = &inventory.config.source;
-    let context = ProviderContext { workspace: request.workspace, source, now: request.now, cache: None };
+    let context =
+        ProviderContext { workspace: request.workspace, source, now: request.now, cache: None, has_marks: false };
     // From a snapshot a plan is made without any server.
     let bounds = bounds_of_pools(&inventory, snapshot.is_none().then_some(&context));
     Ok(PlanInput {

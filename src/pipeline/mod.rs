@@ -116,6 +116,8 @@ mod hold_back;
 
 mod pointers;
 
+mod mark_places;
+
 mod shared_copies;
 
 mod txt_keys;

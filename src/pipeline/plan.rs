@@ -107,9 +107,10 @@ pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<M
 /// Errors: no TXT says who owns what; or the state cannot be read.
 fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) -> Result<MadePlan, Problem> {
     let mut pools = input.inventory.config.pools.iter();
-    if !pools.any(|pool| pool.marking.registry == Registry::Txt) {
-        let message = "only with `registry = \"txt\"` TXT records say who owns an RRset";
-        let hint = "set `registry = \"txt\"` in zonewright.toml, or in the pool whose records are taken over";
+    let tells = |registry: Registry| registry == Registry::Txt || registry.mark_place().is_some();
+    if !pools.any(|pool| tells(pool.marking.registry)) {
+        let message = "no pool has a registry in DNS, so that nothing says who owns an RRset";
+        let hint = "set `registry` to `txt`, or to `metadata` where the target keeps it, for all or in the pool whose records are taken over";
         return Err(Problem::new(SETTINGS, "not-registered", message).hint(hint));
     }
     let nothing = HeldEdits::default();

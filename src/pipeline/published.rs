@@ -170,7 +170,9 @@ mod tests {
     fn traced(changes: &[(u64, Option<&str>, Option<&str>)]) -> PublishedRrset {
         let mut traced = TracedRrset { host: None, deleted: None, published: None };
         for (apply, before, after) in changes {
-            let kept = |rdata: &Option<&str>| rdata.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
+            let kept = |rdata: &Option<&str>| {
+                rdata.map(|text| RrsetText { mark: None, ttl: 600, rdata: vec![text.to_owned()] })
+            };
             let change = SentChange {
                 registers: None,
                 subject: crate::claim::Subject::Host(Inv(1)),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::{shared_copies, txt_keys};
+use super::{mark_places, shared_copies, txt_keys};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::pods::PodSet;
@@ -108,6 +108,7 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     keys.for_each(|key| found.append(provider::txt_key::check(key, &config.source)));
     let tokens = config.cms.iter().filter_map(|service| service.token.as_ref());
     tokens.for_each(|token| found.append(provider::token::check(token, &config.source)));
+    found.append(mark_places::check(config));
     found.append(shared_copies::check(config));
     found
 }

@@ -8,6 +8,7 @@
 //! | `service` | pure: in what the two services differ |
 //! | `settings` | pure: what the settings say |
 //! | `names` | pure: names and texts in the service's spelling, and back |
+//! | `metadata` | pure: the mark of a record set |
 //! | `document` | pure: requests and answers |
 //! | `bounds` | pure: which records they can hold |
 //! | `client` | asks the service |
@@ -20,6 +21,7 @@ mod bounds;
 mod client;
 mod document;
 mod examine;
+mod metadata;
 mod names;
 mod service;
 mod settings;
@@ -40,8 +42,8 @@ use crate::http::HttpClient;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::value::Time;
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome,
-    ZoneMaking,
+    AtomicUnit, MarkPlace, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence,
+    ZoneHome, ZoneMaking,
 };
 
 use self::client::AzureClient;
@@ -65,6 +67,7 @@ pub fn capabilities(kind: AzureKind, settings: &SettingsNode) -> TargetCapabilit
         bounds: bounds(kind, settings),
         proof: PublicationProof::ReadBack,
         pace: Some(WritePace { requests: settings::writes_per_minute(kind, settings), is_of_zone: true, rrsets: 1 }),
+        marks: Some(MarkPlace::Metadata),
     }
 }
 
@@ -106,7 +109,7 @@ fn reader(
         clock: Box::new(|| Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")),
     };
     let zones = AzureZones::new(subscription, group);
-    Ok(AzureReader { client, settings, place, zones })
+    Ok(AzureReader { client, settings, place, zones, has_marks: context.has_marks })
 }
 
 /// Opens a target.

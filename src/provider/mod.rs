@@ -140,6 +140,15 @@ pub struct ProviderContext<'a> {
     pub now: Time,
     /// Where zones are kept from run to run, and how large each was last; `None` where that is not to be known.
     pub cache: Option<&'a Cache>,
+    /// Whether marks at RRsets of the target tell who owns them: [`crate::target::MarkPlace`].
+    pub has_marks: bool,
+}
+
+impl<'a> ProviderContext<'a> {
+    /// The same for one target.
+    fn of(&self, target: &TargetSpec) -> ProviderContext<'a> {
+        ProviderContext { has_marks: target.has_marks, ..*self }
+    }
 }
 
 /// The provider of a type; none where the type is unknown.
@@ -154,7 +163,7 @@ fn of_target(target: &TargetSpec) -> &'static Provider {
 
 /// Which records a target takes whose settings [`check`] passed; where they do not say, its server is asked.
 pub fn bounds(target: &TargetSpec, context: &ProviderContext<'_>) -> RecordBounds {
-    (of_target(target).bounds)(&target.settings, context)
+    (of_target(target).bounds)(&target.settings, &context.of(target))
 }
 
 /// Checks the settings of a target; an unknown type is a finding too.
@@ -198,14 +207,14 @@ pub fn capabilities(target: &TargetSpec) -> Option<TargetCapabilities> {
 ///
 /// Errors: settings that only use can judge, such as a secret that cannot be read.
 pub fn open(target: &TargetSpec, context: &ProviderContext<'_>) -> OpenedReader {
-    (of_target(target).open)(&target.settings, context)
+    (of_target(target).open)(&target.settings, &context.of(target))
 }
 
 /// Opens a target whose settings [`check`] passed, to write to it.
 ///
 /// Errors: as for [`open`].
 pub fn open_writer(target: &TargetSpec, context: &ProviderContext<'_>) -> OpenedWriter {
-    (of_target(target).open_writer)(&target.settings, context)
+    (of_target(target).open_writer)(&target.settings, &context.of(target))
 }
 
 /// Opens targets as [`open`] does.
@@ -247,7 +256,7 @@ pub fn open_name_server(
 /// Looks at a target whose settings [`check`] passed, and at these zones on it; what does not work is among the facts.
 pub fn examine(target: &TargetSpec, context: &ProviderContext<'_>, zones: &[&ZoneName]) -> TargetExamined {
     let known = of_target(target);
-    let examined = (known.examine)(&target.settings, context, zones);
+    let examined = (known.examine)(&target.settings, &context.of(target), zones);
     let is_reached = examined.places.first().is_some_and(|primary| primary.fault.is_none());
     let can_sign = examined.key.as_ref().is_none_or(|key| key.fault.is_none());
     let capabilities = match open_writer(target, context) {

@@ -22,6 +22,9 @@ pub fn contents_of<'s>(
                     let pushed = builder.push(owner, rtype, rrset.ttl(), rdata.as_octets());
                     pushed.map_err(|error| format!("its {rtype} set at `{owner}` cannot be kept: {error}"))?;
                 }
+                if let Some(mark) = rrset.mark() {
+                    builder.mark(owner, rtype, mark.clone());
+                }
             }
             Err(what) => opaque.push(OpaqueRecords { owner: owner.to_name(), what }),
         }

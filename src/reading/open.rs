@@ -27,7 +27,13 @@ pub struct ReadingTerms<'a> {
 impl<'a> ReadingTerms<'a> {
     /// What providers need to know.
     pub fn context(&self, config: &'a Config) -> ProviderContext<'a> {
-        ProviderContext { workspace: self.workspace, source: &config.source, now: self.now, cache: self.cache }
+        ProviderContext {
+            workspace: self.workspace,
+            source: &config.source,
+            now: self.now,
+            cache: self.cache,
+            has_marks: false,
+        }
     }
 }
 

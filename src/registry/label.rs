@@ -26,7 +26,7 @@ pub struct MarkLabels(BTreeMap<String, String>);
 impl MarkLabels {
     /// That an RRset is an owner's; with the manifest that states it, by its namespace and name.
     pub fn new(owner: &str, manifest: Option<(&str, &str)>) -> MarkLabels {
-        let resource = manifest.map(|(namespace, name)| (RESOURCE.to_owned(), format!("{MANIFEST}{namespace}/{name}")));
+        let resource = resource(manifest).map(|resource| (RESOURCE.to_owned(), resource));
         MarkLabels(std::iter::once((OWNER.to_owned(), owner.to_owned())).chain(resource).collect())
     }
 
@@ -84,6 +84,11 @@ impl MarkLabels {
         let text: String = std::iter::once(format!("heritage={HERITAGE}")).chain(labels).collect();
         Rdata::from_long_text(text.as_bytes())
     }
+}
+
+/// What an RRset is made for, where a manifest states it, by its namespace and name.
+pub fn resource(manifest: Option<(&str, &str)>) -> Option<String> {
+    manifest.map(|(namespace, name)| format!("{MANIFEST}{namespace}/{name}"))
 }
 
 /// A text without the quotes around it.

@@ -3,8 +3,9 @@
 //! Comes in: `owner`, `registry` and the forms of names, as zonewright.toml and its pools set them. Goes out: the names of TXT,
 //! and who the texts in them name. The TXT are those of external-dns, so that each of the two tools knows the other's records.
 
-use crate::dns::{Rdata, RdataRef, Rtype};
+use crate::dns::{Rdata, RdataRef, RrsetMark, Rtype};
 use crate::document::words;
+use crate::target::MarkPlace;
 
 mod form;
 mod label;
@@ -23,8 +24,27 @@ words! {
         Txt = "txt",
         /// Every RRset counts as own.
         Noop = "noop",
+        /// The metadata of each of them.
+        Metadata = "metadata",
+        /// The description of each of them.
+        Description = "description",
     }
 }
+
+impl Registry {
+    /// Where the targets of a pool keep the marks of RRsets with the RRsets; none where the registry is elsewhere.
+    pub fn mark_place(self) -> Option<MarkPlace> {
+        match self {
+            Registry::Metadata => Some(MarkPlace::Metadata),
+            Registry::Description => Some(MarkPlace::Description),
+            Registry::Journal | Registry::Txt | Registry::Noop => None,
+        }
+    }
+}
+
+/// The longest resource of a mark, in octets: services take that much for one value (tags of Azure: 256 characters). A longer one is
+/// left out, since the owner alone decides.
+const MAX_RESOURCE: usize = 256;
 
 /// How own RRsets are known, in the zones of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +63,18 @@ impl Marking {
     /// What a TXT says, also where it is encrypted with the key; none where it is of another kind.
     pub fn labels(&self, rdata: RdataRef<'_>) -> Option<MarkLabels> {
         MarkLabels::read_with(rdata, self.key.as_ref())
+    }
+
+    /// The mark of an RRset that is made for a manifest, or for anything else; none where the registry is not at RRsets.
+    pub fn mark(&self, manifest: Option<(&str, &str)>) -> Option<RrsetMark> {
+        self.registry.mark_place()?;
+        let resource = label::resource(manifest).filter(|resource| resource.len() <= MAX_RESOURCE);
+        Some(RrsetMark { owner: self.owner.clone(), resource })
+    }
+
+    /// Whether a mark says that an RRset is ours.
+    pub fn has_marked(&self, mark: Option<&RrsetMark>) -> bool {
+        mark.is_some_and(|mark| mark.owner == self.owner)
     }
 
     /// Whether a TXT may be one that external-dns encrypted, with another key than this one.

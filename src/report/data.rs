@@ -9,7 +9,7 @@ use super::mark::differing;
 use super::paint::Paint;
 use crate::diag::sanitize;
 use crate::dns::reverse::address_of;
-use crate::dns::{NameRef, Rtype};
+use crate::dns::{NameRef, Rrset, Rtype};
 use crate::plan::{Change, Plan};
 
 /// One line of data.
@@ -38,6 +38,17 @@ pub fn rrset_of(change: &Change) -> String {
         Some(address) => format!("{} for PTR of {address}", change.key.rtype),
         None => rrset(change.key.rtype, change.key.owner.as_name()),
     }
+}
+
+/// The RDATA of a side of a change in presentation format, sorted; with the owner as a comment where the mark alone changes.
+pub fn texts_of(change: &Change, side: Option<&Rrset>) -> Vec<String> {
+    let Some(rrset) = side else { return Vec::new() };
+    let texts = rrset.rdata_texts(change.key.rtype);
+    if !change.is_of_mark() {
+        return texts;
+    }
+    let owner = rrset.mark().map_or_else(|| "no owner".to_owned(), |mark| format!("owner {}", mark.owner));
+    texts.into_iter().map(|text| format!("{text} ; {owner}")).collect()
 }
 
 /// What the changes of one host are sorted by for readers: whether they are at an address, whether not at the host's

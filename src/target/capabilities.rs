@@ -27,6 +27,8 @@ pub struct TargetCapabilities {
     pub proof: PublicationProof,
     /// How fast it may be written to; none where its service bounds nothing.
     pub pace: Option<WritePace>,
+    /// Where it keeps the mark of an RRset with the RRset; none where it keeps none.
+    pub marks: Option<MarkPlace>,
 }
 
 /// How fast a target may be written to.
@@ -101,6 +103,31 @@ words! {
         Marker = "marker",
         /// Nothing: there is one writer alone, or each RRset is compared by itself.
         None = "none",
+    }
+}
+
+words! {
+    /// Where a target keeps the mark of an RRset ([`crate::dns::RrsetMark`]), so that one request writes both. The words are those
+    /// of `registry`.
+    ///
+    /// What a provider does that says so, where [`TargetSpec::has_marks`] of its target does:
+    ///
+    /// - what it reads gives each RRset its mark: [`crate::dns::ZoneBuilder::mark`] for a whole zone, [`crate::dns::Rrset::marked`]
+    ///   in answers. An RRset without a mark is unowned; one whose note it cannot keep as it is comes as opaque;
+    /// - a write makes the mark what the RRset after it has, in the request that writes the records: the plan says it. The mark
+    ///   before is compared as the records are, so that an edit may change the mark alone ([`crate::dns::ChangeKind::is_of_mark`]).
+    ///   What else is noted at the RRset stays;
+    /// - without `has_marks` it reads and writes no mark.
+    ///
+    /// All else sees marks as it sees TXT of the registry: an RRset is own where its mark names our owner, one that is created gets
+    /// our mark, one that is modified keeps its own, `adopt` changes marks alone.
+    ///
+    /// [`TargetSpec::has_marks`]: crate::inventory::pool::TargetSpec::has_marks
+    MarkPlace {
+        /// The metadata of a record set.
+        Metadata = "metadata",
+        /// The description of what has the records.
+        Description = "description",
     }
 }
 

@@ -31,7 +31,8 @@ pub mod write;
 pub use apex::ZoneApex;
 pub use bounds::{PoolBounds, RecordBounds, RecordTypes};
 pub use capabilities::{
-    AtomicUnit, PublicationProof, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, MarkPlace, PublicationProof, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome,
+    ZoneMaking,
 };
 pub use marker::{MARKER_LABEL, Marker, marker_key};
 pub use name_server::{NameServer, Patience, SerialAnswer};

@@ -37,7 +37,7 @@ const REVERSE: &str = "2a02:6b8::1";
 /// An RRset as the journal keeps it.
 fn kept(rtype: Rtype, side: Side<'_>) -> Option<RrsetText> {
     let rrset = rrset(rtype, side.0, side.1)?;
-    Some(RrsetText { ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) })
+    Some(RrsetText { mark: None, ttl: rrset.ttl().as_secs(), rdata: rrset.rdata_texts(rtype) })
 }
 
 /// The pool of a zone.
@@ -159,7 +159,7 @@ fn what_was_changed_back_and_what_never_took_effect_is_no_change() {
 #[test]
 fn a_journal_that_holds_something_else_is_reported() {
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);
-    updates[0].changes[0].after = Some(RrsetText { ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
+    updates[0].changes[0].after = Some(RrsetText { mark: None, ttl: 600, rdata: vec!["192.0.2.1".to_owned()] });
     let odd = OddChange { update: 1, name: Name::parse(A).unwrap() };
     assert_eq!(net(APPLY, &updates, pool_of), Err(odd));
     let mut updates = sent(vec![(did(&[7], A, Rtype::AAAA, (NONE, ONE)), SentFate::Done)]);

@@ -43,11 +43,12 @@ const MAX_RETRIES: u32 = 1000;
 /// Reads `[pool.X]`; a pool that is wrong keeps its place. `marking` is what holds for all pools.
 pub fn read(reader: &mut TableReader<'_>, marking: Option<&Marking>) -> Vec<(String, Option<Pool>)> {
     let Some(node) = reader.take("pool") else { return Vec::new() };
+    let registry = reader.node().get("registry");
     let mut table = TableReader::new(node, reader.source());
     let mut pools = Vec::new();
     for (key, node) in table.take_all() {
         let mut pool = TableReader::new(node, table.source());
-        let read = read_pool((key, node), &mut pool, marking);
+        let read = read_pool((key, node), &mut pool, (marking, registry));
         table.append(pool.finish());
         pools.push((key.name.clone(), read));
     }
@@ -59,7 +60,7 @@ pub fn read(reader: &mut TableReader<'_>, marking: Option<&Marking>) -> Vec<(Str
 fn read_pool(
     (key, node): (&SettingsKey, &SettingsNode),
     pool: &mut TableReader<'_>,
-    marking: Option<&Marking>,
+    (marking, registry): (Option<&Marking>, Option<&SettingsNode>),
 ) -> Option<Pool> {
     let name = pool_name(key, pool);
     let targets = pool.require("target").and_then(|list| pool.list_of(list)).unwrap_or_default();
@@ -92,7 +93,22 @@ fn read_pool(
     let targets = targets.filter(|targets| !targets.is_empty())?;
     let name_servers = name_servers.into_iter().collect::<Option<Vec<_>>>()?;
     let (name, marking) = (name?, marking?);
-    Some(Pool { name, targets, name_servers, threshold, polling, proof, sync_interval, catalog, marking, txt_key })
+    let registry = node.get("registry").or(registry).cloned();
+    let has_marks = marking.registry.mark_place().is_some();
+    let targets = targets.into_iter().map(|target| TargetSpec { has_marks, ..target }).collect();
+    Some(Pool {
+        name,
+        targets,
+        name_servers,
+        threshold,
+        polling,
+        proof,
+        sync_interval,
+        catalog,
+        marking,
+        registry,
+        txt_key,
+    })
 }
 
 /// Reads `catalog`.
@@ -160,7 +176,7 @@ fn read_target(
     target.take_all();
     reader.append(target.finish());
     let id = TargetId { pool: pool?.clone(), name: name? };
-    Some(TargetSpec { id, provider: provider?, settings: node.clone() })
+    Some(TargetSpec { id, provider: provider?, settings: node.clone(), has_marks: false })
 }
 
 /// Refuses two targets of one name.

@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::metadata::{mark, with_mark};
 use super::names::{name_value, quoted, relative_name};
 use super::service::AzureKind;
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, Ttl, ZoneName};
@@ -108,24 +109,24 @@ pub fn read_zones(octets: &[u8]) -> Result<AzurePage<AzureZone>, String> {
     Ok(AzurePage { items, next: page.next.filter(|next| !next.is_empty()) })
 }
 
-/// Reads a page of record sets of a zone.
+/// Reads a page of record sets of a zone; with their marks where these tell who owns them.
 ///
 /// Errors: in words.
-pub fn read_sets(zone: &ZoneName, octets: &[u8]) -> Result<AzurePage<AzureSet>, String> {
+pub fn read_sets(zone: &ZoneName, octets: &[u8], has_marks: bool) -> Result<AzurePage<AzureSet>, String> {
     let page: PageDocument = parse(octets)?;
-    let items = page.value.into_iter().map(|item| set(zone, item)).collect::<Result<_, String>>()?;
+    let items = page.value.into_iter().map(|item| set(zone, item, has_marks)).collect::<Result<_, String>>()?;
     Ok(AzurePage { items, next: page.next.filter(|next| !next.is_empty()) })
 }
 
-/// Reads one record set of a zone: what was asked for, or what was written.
+/// Reads one record set of a zone, as [`read_sets`] does: what was asked for, or what was written.
 ///
 /// Errors: in words.
-pub fn read_set(zone: &ZoneName, octets: &[u8]) -> Result<AzureSet, String> {
+pub fn read_set(zone: &ZoneName, octets: &[u8], has_marks: bool) -> Result<AzureSet, String> {
     let item: ItemDocument = parse(octets)?;
     if let Some(state) = text(&item.properties, "provisioningState").filter(|state| state != "Succeeded") {
         return Err(format!("it says `{state}` of a record set, and not `Succeeded`"));
     }
-    set(zone, item)
+    set(zone, item, has_marks)
 }
 
 /// Reads what the service says instead of doing something: its own errors, those of Resource Manager, and either of them as a
@@ -140,8 +141,13 @@ pub fn read_refusal(octets: &[u8]) -> AzureRefusal {
     AzureRefusal { code, message }
 }
 
-/// The content of a request that writes a record set as this RRset, with what others noted at it.
-pub fn written(kind: AzureKind, rtype: Rtype, rrset: &Rrset, metadata: &Map<String, Value>) -> String {
+/// The content of a request that writes a record set as this RRset; `metadata` is what was noted at it, of which the mark becomes
+/// that of the RRset where marks tell who owns it.
+pub fn written(
+    kind: AzureKind,
+    (rtype, rrset): (Rtype, &Rrset),
+    (metadata, has_marks): (&Map<String, Value>, bool),
+) -> String {
     let mut properties = Map::new();
     let mut put = |name: &str, value: Value| properties.insert(spelled(kind, name), value);
     put("TTL", json!(rrset.ttl().as_secs()));
@@ -150,8 +156,9 @@ pub fn written(kind: AzureKind, rtype: Rtype, rrset: &Rrset, metadata: &Map<Stri
         Some(first) => put("CNAMERecord", first.clone()),
         None => put(&format!("{rtype}Records"), Value::Array(records)),
     };
-    if !metadata.is_empty() {
-        put("metadata", Value::Object(metadata.clone()));
+    let after = if has_marks { with_mark(metadata, rrset.mark()) } else { metadata.clone() };
+    if !after.is_empty() || !metadata.is_empty() {
+        put("metadata", Value::Object(after));
     }
     json!({ "properties": properties }).to_string()
 }
@@ -202,7 +209,7 @@ pub fn caa_parts(octets: &[u8]) -> Option<(u8, String, String)> {
 /// A record set.
 ///
 /// Errors: in words, where it has no name or no etag.
-fn set(zone: &ZoneName, item: ItemDocument) -> Result<AzureSet, String> {
+fn set(zone: &ZoneName, item: ItemDocument, has_marks: bool) -> Result<AzureSet, String> {
     let owner = relative_name(&item.name, zone);
     let owner = owner.ok_or_else(|| format!("it has a record set `{}`, which is no name of its zone", item.name))?;
     let rtype = item.kind.rsplit('/').next().unwrap_or_default().to_owned();
@@ -210,7 +217,11 @@ fn set(zone: &ZoneName, item: ItemDocument) -> Result<AzureSet, String> {
     let etag = etag.ok_or_else(|| format!("its {rtype} record set at `{owner}` has no etag"))?;
     let metadata = find(&item.properties, "metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     let records = records(&item.properties, &rtype);
-    let rrset = special(&item.properties, &records).map_or_else(|| plain(&item.properties, &rtype, &records), Err);
+    let own = if has_marks { mark(&metadata) } else { Ok(None) };
+    let rrset = special(&item.properties, &records).map_or(own, Err).and_then(|mark| {
+        let (rtype, rrset) = plain(&item.properties, &rtype, &records)?;
+        Ok((rtype, rrset.marked(mark)))
+    });
     let rrset = rrset.map_err(|what| format!("{what} of type {rtype}"));
     Ok(AzureSet { owner, rtype, etag, metadata, rrset, records: records.len() })
 }
@@ -328,7 +339,7 @@ mod tests {
         let item = json!({
             "name": name, "type": format!("Microsoft.Network/dnszones/{rtype}"), "etag": "e1", "properties": properties,
         });
-        let set = read_set(&zone(), item.to_string().as_bytes()).unwrap();
+        let set = read_set(&zone(), item.to_string().as_bytes(), false).unwrap();
         match set.rrset {
             Ok((rtype, rrset)) => {
                 format!("{} {} {rtype} {}", set.owner, rrset.ttl(), rrset.rdata_texts(rtype).join(", "))
@@ -352,24 +363,31 @@ mod tests {
         ] {
             let rrset = rrset(rtype, &values);
             for kind in [AzureKind::Public, AzureKind::Private] {
-                let body = written(kind, rtype, &rrset, &Map::new());
+                let body = written(kind, (rtype, &rrset), (&Map::new(), false));
                 let mut item: Value = serde_json::from_str(&body).unwrap();
                 item["name"] = json!("a.b");
                 item["type"] = json!(format!("Microsoft.Network/privateDnsZones/{rtype}"));
                 item["etag"] = json!("\"e1\"");
-                let set = read_set(&zone(), item.to_string().as_bytes()).unwrap();
+                let set = read_set(&zone(), item.to_string().as_bytes(), false).unwrap();
                 assert_eq!(set.rrset, Ok((rtype, rrset.clone())), "{body}");
                 assert_eq!((set.owner.to_string().as_str(), set.etag.as_str()), ("a.b.example.net.", "\"e1\""));
             }
         }
         let metadata = json!({ "owner": "x" });
-        let body =
-            written(AzureKind::Public, Rtype::A, &rrset(Rtype::A, &["192.0.2.1"]), metadata.as_object().unwrap());
+        let body = written(
+            AzureKind::Public,
+            (Rtype::A, &rrset(Rtype::A, &["192.0.2.1"])),
+            (metadata.as_object().unwrap(), false),
+        );
         let expected = json!({ "properties": {
             "ARecords": [{ "ipv4Address": "192.0.2.1" }], "TTL": 300, "metadata": { "owner": "x" },
         } });
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
-        let body = written(AzureKind::Private, Rtype::CNAME, &rrset(Rtype::CNAME, &["b.example.net."]), &Map::new());
+        let body = written(
+            AzureKind::Private,
+            (Rtype::CNAME, &rrset(Rtype::CNAME, &["b.example.net."])),
+            (&Map::new(), false),
+        );
         assert_eq!(body, r#"{"properties":{"cnameRecord":{"cname":"b.example.net"},"ttl":300}}"#);
         assert_eq!(spelled(AzureKind::Public, "CAARecords"), "caaRecords");
     }
@@ -397,7 +415,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_compared_is_not_read() {
-        let read = |item: Value| read_set(&zone(), item.to_string().as_bytes()).unwrap_err();
+        let read = |item: Value| read_set(&zone(), item.to_string().as_bytes(), false).unwrap_err();
         let set = |etag: Value| {
             json!({ "name": "a", "type": "x/A", "etag": etag,
                 "properties": { "TTL": 1, "ARecords": [{ "ipv4Address": "192.0.2.1" }] } })
@@ -407,7 +425,7 @@ mod tests {
         let mut going = set(json!("e1"));
         going["properties"]["provisioningState"] = json!("Updating");
         assert_eq!(read(going), "it says `Updating` of a record set, and not `Succeeded`");
-        assert!(read_set(&zone(), b"{").unwrap_err().starts_with("its answer cannot be read"));
+        assert!(read_set(&zone(), b"{", false).unwrap_err().starts_with("its answer cannot be read"));
     }
 
     #[test]

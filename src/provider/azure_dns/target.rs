@@ -31,6 +31,8 @@ pub struct AzureReader {
     pub place: String,
     /// The zones.
     pub zones: AzureZones,
+    /// Whether marks of record sets tell who owns them.
+    pub has_marks: bool,
 }
 
 /// The record sets of a zone, by their names and types.
@@ -88,7 +90,7 @@ impl AzureReader {
         let question =
             AzureQuestion { method: HttpMethod::Get, target: &path, condition: None, content: "", max: MAX_SET };
         match self.client.ask(&question) {
-            Ok(done) => document::read_set(zone, &done.content).map(Some).map_err(AzureFault::unusable),
+            Ok(done) => document::read_set(zone, &done.content, self.has_marks).map(Some).map_err(AzureFault::unusable),
             Err(fault) if fault.kind == AzureFaultKind::Missing => Ok(None),
             Err(fault) => Err(fault),
         }
@@ -112,7 +114,7 @@ impl AzureReader {
         let path = format!("{}/{}", self.zones.path_of(&self.client, hosted), self.client.kind.sets());
         let limits = self.settings.limits;
         let (mut sets, mut octets, mut records) = (AzureSets::new(), 0, 0);
-        let read = |content: &[u8]| document::read_sets(zone, content);
+        let read = |content: &[u8]| document::read_sets(zone, content, self.has_marks);
         each_page(&self.client, path, limits.octets, read, |page, size| {
             octets += size;
             records += page.iter().map(|set| set.records.max(1) as u64).sum::<u64>();

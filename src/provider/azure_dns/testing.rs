@@ -74,6 +74,16 @@ impl AzureFake {
     pub fn writer(&self) -> AzureWriter {
         AzureWriter::new(self.reader(None))
     }
+
+    /// What reads the subscription, where marks of record sets tell who owns them.
+    pub fn marking_reader(&self) -> AzureReader {
+        AzureReader { has_marks: true, ..self.reader(None) }
+    }
+
+    /// What writes to the subscription, where marks of record sets tell who owns them.
+    pub fn marking_writer(&self) -> AzureWriter {
+        AzureWriter::new(self.marking_reader())
+    }
 }
 
 /// Who asks, as a client of the double that gets its tokens there.
@@ -124,7 +134,7 @@ fn reader(
         limits: ReadLimits::default(),
     };
     let zones = AzureZones::new(SUBSCRIPTION.to_owned(), settings.group.clone());
-    AzureReader { client, settings, place: kind.shown().to_owned(), zones }
+    AzureReader { client, settings, place: kind.shown().to_owned(), zones, has_marks: false }
 }
 
 /// What writes to a subscription with a token of it, by a clock that moves only while something waits.
@@ -152,6 +162,6 @@ pub fn parse_written(rtype: Rtype, content: &[u8]) -> Rrset {
     set["type"] = json!(rtype.to_string());
     set["etag"] = json!("x");
     let zone = ZoneName::new(Name::parse("example.net").expect("a name"));
-    let set = read_set(&zone, set.to_string().as_bytes()).expect("a record set");
+    let set = read_set(&zone, set.to_string().as_bytes(), false).expect("a record set");
     set.plain().expect("a plain one").clone()
 }

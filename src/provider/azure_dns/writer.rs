@@ -192,7 +192,10 @@ impl AzureWriter {
         let condition = Some(base.etag.as_deref().map_or(("if-none-match", "*"), |etag| ("if-match", etag)));
         let client = &self.reader.client;
         let metadata = base.found.as_ref().map(|set| set.metadata.clone()).unwrap_or_default();
-        let content = edit.kind.after().map(|after| written(client.kind, edit.key.rtype, after, &metadata));
+        let content = edit
+            .kind
+            .after()
+            .map(|after| written(client.kind, (edit.key.rtype, after), (&metadata, self.reader.has_marks)));
         let question = AzureQuestion {
             method: if content.is_some() { HttpMethod::Put } else { HttpMethod::Delete },
             target: &path,
@@ -205,7 +208,9 @@ impl AzureWriter {
         (client.paces)(&self.reader.zones.path_of(client, hosted).to_ascii_lowercase()).take(interval);
         let done = client.ask(&question)?;
         if content.is_some() {
-            return document::read_set(zone, &done.content).map(Some).map_err(AzureFault::unusable);
+            return document::read_set(zone, &done.content, self.reader.has_marks)
+                .map(Some)
+                .map_err(AzureFault::unusable);
         }
         if done.status == 204 {
             let message = "Azure answers that the record set is not there".to_owned();

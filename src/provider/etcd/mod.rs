@@ -62,6 +62,7 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         bounds: bounds::BOUNDS,
         proof: PublicationProof::ReadBack,
         pace: None,
+        marks: None,
     }
 }
 

@@ -56,6 +56,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         bounds: RecordBounds::of_types(POWERDNS_TYPES),
         proof: PublicationProof::ReadBack,
         pace: None,
+        marks: None,
     }
 }
 

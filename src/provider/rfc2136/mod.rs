@@ -27,6 +27,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         bounds: RecordBounds::of_types(settings::types(settings)),
         proof: PublicationProof::ReadBack,
         pace: None,
+        marks: None,
     }
 }
 

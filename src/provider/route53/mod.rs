@@ -72,6 +72,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         proof: PublicationProof::InSync,
         // Each RRset that changes takes two records of a batch.
         pace: Some(WritePace { requests, is_of_zone: false, rrsets: (limits.parts / 2).max(1) }),
+        marks: None,
     }
 }
 

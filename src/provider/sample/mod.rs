@@ -32,6 +32,7 @@ pub const PROVIDER: Provider = Provider {
         making: ZoneMaking { creates: false, deletes: false },
         proof: PublicationProof::ReadBack,
         pace: None,
+        marks: None,
     },
     check,
     server_names: |_| Vec::new(),

@@ -79,6 +79,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
         bounds: RecordBounds::ALL,
         proof: settings.get("reload").map_or(PublicationProof::ReadBack, |_| PublicationProof::Reload),
         pace: None,
+        marks: None,
     }
 }
 

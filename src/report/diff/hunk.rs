@@ -12,6 +12,7 @@ use crate::dns::reverse::address_of;
 use crate::dns::{RrKey, Rrset, Ttl};
 use crate::inventory::value::Inv;
 use crate::plan::Change;
+use crate::report::data::texts_of;
 
 /// What changes at one owner name.
 ///
@@ -105,7 +106,7 @@ fn whose(changes: &[&Change]) -> String {
 /// The records of an RRset that changes: those that stay, those that go, those that come.
 fn records(change: &Change) -> Vec<HunkLine> {
     let (before, after) = (change.kind.before(), change.kind.after());
-    let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(change.key.rtype)).unwrap_or_default();
+    let texts = |rrset: Option<&Rrset>| texts_of(change, rrset);
     let (old, new) = (texts(before), texts(after));
     let (gone, come) = (without(&old, &new), without(&new, &old));
     let (in_gone, in_come) = match (&*gone, &*come) {

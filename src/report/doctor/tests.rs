@@ -86,6 +86,7 @@ fn abilities() -> TargetAbilities {
         bounds: RecordBounds::ALL,
         proof: PublicationProof::ReadBack,
         pace: None,
+        marks: None,
     };
     TargetAbilities { capabilities, fenced: vec![zone("a.example")] }
 }

@@ -29,6 +29,7 @@ fn left(apply: u64, seconds: u64, after: Option<RrsetText>) -> Option<WrittenRrs
 /// What is desired and what is there, as the journal keeps it.
 fn sides(change: &Change) -> (Option<RrsetText>, Option<RrsetText>) {
     let kept = |rrset: &crate::dns::Rrset| RrsetText {
+        mark: None,
         ttl: rrset.ttl().as_secs(),
         rdata: rrset.rdata_texts(change.key.rtype),
     };
@@ -37,7 +38,7 @@ fn sides(change: &Change) -> (Option<RrsetText>, Option<RrsetText>) {
 
 /// The fleet of the fixtures, of which every change has something else behind it.
 fn found(plan: &Plan) -> Vec<StrayedCopy> {
-    let other = Some(RrsetText { ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
+    let other = Some(RrsetText { mark: None, ttl: 60, rdata: vec!["2a02::\u{1b}[31m".into(), "2a02::2".into()] });
     let of_place = |(place, change): (usize, &Change)| {
         let (wanted, live) = sides(change);
         match (place % 7, change.project.as_str()) {

@@ -264,7 +264,7 @@ fn since(stray: &StrayCause) -> Option<String> {
 fn left(after: Option<&RrsetText>) -> String {
     match after {
         None => "nothing there".to_owned(),
-        Some(RrsetText { ttl, rdata }) => format!("{}, ttl {ttl}", rdata.join(", ")),
+        Some(RrsetText { ttl, rdata, .. }) => format!("{}, ttl {ttl}", rdata.join(", ")),
     }
 }
 

@@ -55,7 +55,7 @@ fn begun(id: u64) -> ApplySummary {
 
 /// An RRset.
 fn rrset(ttl: u32, rdata: &[&str]) -> Option<RrsetText> {
-    Some(RrsetText { ttl, rdata: rdata.iter().map(|text| (*text).to_owned()).collect() })
+    Some(RrsetText { mark: None, ttl, rdata: rdata.iter().map(|text| (*text).to_owned()).collect() })
 }
 
 /// A change for host 7.

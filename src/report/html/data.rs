@@ -15,7 +15,7 @@ use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{BlockedSubject, Cause, Change, HostSeen, Plan, Reason, Review};
 use crate::report::copies::listed;
-use crate::report::data::reading_order;
+use crate::report::data::{reading_order, texts_of};
 use crate::report::host_label::{heading_of_other, is_without_pod};
 use crate::report::source_url::SourceUrl;
 use crate::report::words::{ExplainedCode as _, edited_in_words, via_in_words};
@@ -156,8 +156,8 @@ impl ChangeColumns {
         self.also.push(others.len() as u32);
         self.also.extend(others.into_iter().map(|host| tables.host(Some(host))));
         self.project.push(tables.text(&change.project));
-        tables.rrset(&mut self.before, rtype, change.kind.before());
-        tables.rrset(&mut self.after, rtype, change.kind.after());
+        tables.rrset(&mut self.before, change, change.kind.before());
+        tables.rrset(&mut self.after, change, change.kind.after());
         self.reasons.push(change.reasons.len() as u32);
         self.reasons.extend(change.reasons.iter().flat_map(|reason| tables.reason(reason)));
     }
@@ -194,10 +194,10 @@ impl DataTables {
     }
 
     /// Adds an RRset to a column.
-    fn rrset(&mut self, column: &mut Vec<u32>, rtype: Rtype, rrset: Option<&Rrset>) {
+    fn rrset(&mut self, column: &mut Vec<u32>, change: &Change, rrset: Option<&Rrset>) {
         let Some(rrset) = rrset else { return column.push(0) };
         column.extend([rrset.rdata().len() as u32, rrset.ttl().as_secs()]);
-        column.extend(rrset.rdata_texts(rtype).iter().map(|text| self.text(text)));
+        column.extend(texts_of(change, Some(rrset)).iter().map(|text| self.text(text)));
     }
 
     /// A reason: its rule in words, its host, and the place of its evidence.

@@ -57,7 +57,7 @@ pub fn lines(change: &Change) -> String {
     let at = listed(&change.targets).map(|targets| format!(" (at {})", plain(&targets))).unwrap_or_default();
     let via = via_in_words(change).map(|via| format!("  ({})", via.replace('`', ""))).unwrap_or_default();
     let records = |side: Option<&Rrset>| -> Vec<String> {
-        let texts = |rrset: &Rrset| (rrset.ttl(), rrset.rdata_texts(change.key.rtype));
+        let texts = |rrset: &Rrset| (rrset.ttl(), data::texts_of(change, Some(rrset)));
         let (ttl, texts) = side.map(texts).unzip();
         texts.into_iter().flatten().map(|text| format!("{}  {text}", ttl.expect("an RRset has a TTL"))).collect()
     };

@@ -231,7 +231,7 @@ impl ChangesRenderer<'_> {
         let rest = 4 + verb.len() + 1 + rrset.width() + ttl.len() + txt;
         let record = record.filter(|record| rest + record.width() <= self.options.width);
         let record_width = record.as_ref().map_or(0, |record| record.width());
-        let lines = if record.is_some() { Vec::new() } else { self.lines(key.rtype, kind) };
+        let lines = if record.is_some() { Vec::new() } else { self.lines(change) };
         let record = record.map(|record| self.paint.marked(self.style(kind), &record, &[])).unwrap_or_default();
         let also = if self.options.verbose { change.other_hosts() } else { Vec::new() };
         let also = also.into_iter().map(|inv| sanitize(&host_in_words(self.plan, inv))).collect();
@@ -270,9 +270,9 @@ impl ChangesRenderer<'_> {
     }
 
     /// The data of a change. Where colours mark what differs, or with `-v`, no line of marks is left out.
-    fn lines(&self, rtype: Rtype, kind: &ChangeKind) -> Vec<DataLine> {
-        let texts = |rrset: Option<&Rrset>| rrset.map(|rrset| rrset.rdata_texts(rtype)).unwrap_or_default();
-        let lines = data::lines(&texts(kind.before()), &texts(kind.after()), self.paint);
+    fn lines(&self, change: &Change) -> Vec<DataLine> {
+        let texts = |rrset: Option<&Rrset>| data::texts_of(change, rrset);
+        let lines = data::lines(&texts(change.kind.before()), &texts(change.kind.after()), self.paint);
         let is_shown = |line: &DataLine| self.options.verbose || !line.is_marks;
         lines.into_iter().filter(is_shown).collect()
     }
@@ -434,6 +434,7 @@ fn is_folded(change: &Change, with_txt: &HashSet<ChangedRrset<'_>>) -> bool {
 /// only the TTL changes. None where the data needs lines of its own.
 fn record(change: &Change, is_clear: impl Fn(NameRef<'_>) -> bool) -> Option<String> {
     let rrset = match &change.kind {
+        ChangeKind::Modify { .. } if change.is_of_mark() => return None,
         ChangeKind::Modify { before, after } => return (before.rdata() == after.rdata()).then(String::new),
         ChangeKind::Create { after: rrset } | ChangeKind::Delete { before: rrset } => rrset,
     };

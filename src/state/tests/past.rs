@@ -216,7 +216,7 @@ fn what_became_of_each_update_is_told_in_the_order_of_sending() {
     assert_eq!(fates, [(2, &undone), (3, &SentFate::Done), (9, &unknown), (10, &never)]);
     let SentUpdate { zone, phase, at: when, changes, .. } = &sent[1];
     assert_eq!((zone, phase.as_str(), *when), (&fixture::zone("search.example.net"), "forward", at(3)));
-    let rrset = |ttl, text: &str| Some(RrsetText { ttl, rdata: vec![text.to_owned()] });
+    let rrset = |ttl, text: &str| Some(RrsetText { mark: None, ttl, rdata: vec![text.to_owned()] });
     let expected = SentChange {
         registers: None,
         subject: Subject::Host(Inv(7)),

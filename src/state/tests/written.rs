@@ -28,7 +28,7 @@ fn written(
     seconds: u64,
     (is_new, after): (bool, Option<&str>),
 ) -> Option<WrittenRrset> {
-    let after = after.map(|text| RrsetText { ttl: 600, rdata: vec![text.to_owned()] });
+    let after = after.map(|text| RrsetText { mark: None, ttl: 600, rdata: vec![text.to_owned()] });
     Some(WrittenRrset { apply, number, at: at(seconds), is_new, after })
 }
 
