@@ -64,13 +64,14 @@ fn ask(args: &Args) -> Result<String, Fault> {
     let text = format!("type = \"rfc2136\"\nread = \"query\"\nserver = \"{}\"\n{window}", args.server);
     let source = SourceText { file: Files::default().add("settings"), text };
     let id = TargetId::only(&PoolName::unknown());
-    let target = TargetSpec { id, provider: "rfc2136".to_owned(), settings: toml::parse(&source).root };
+    let target =
+        TargetSpec { id, provider: "rfc2136".to_owned(), settings: toml::parse(&source).root, has_marks: false };
     if let Some(found) = provider::check(&target, &source).iter().next() {
         return Err(found.message.clone().into());
     }
     // The time counts where something is written, and here nothing is.
     let now = "1970-01-01T00:00:00Z".parse().map_err(|()| "no time")?;
-    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None };
+    let context = ProviderContext { workspace: Path::new("."), source: &source, now, cache: None, has_marks: false };
     let target = provider::open(&target, &context)?;
     let zone = ZoneName::new(Name::parse(&args.zone)?);
     let text = fs::read_to_string(&args.questions)?;

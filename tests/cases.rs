@@ -67,6 +67,7 @@ const ROOMS: [&str; 4] = ["src/guard", "src/inventory", "src/provider", "src/sna
 const NO_CODES: &[&str] = &[
     "api-version",
     "automated-dns",
+    "azure-asyncoperation",
     "azure-private",
     "content-type",
     "copy-and-remove",
@@ -82,6 +83,8 @@ const NO_CODES: &[&str] = &[
     "retry-after",
     "temporary-unreachable",
     "upsert-only",
+    "zonewright-owner",
+    "zonewright-resource",
     "us-east-1",
     "us-government",
     "x-amz-date",

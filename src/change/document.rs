@@ -32,8 +32,12 @@ impl RrsetText {
 
     /// Whether this is what an RRset of this type holds, the TTL and the mark too.
     pub fn is(&self, rtype: Rtype, rrset: &Rrset) -> bool {
-        let is_marked = self.mark.as_ref() == rrset.mark();
-        is_marked && self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
+        self.mark.as_ref() == rrset.mark() && self.has_records_of(rtype, rrset)
+    }
+
+    /// Whether the records and the TTL are those of an RRset of this type, whatever its mark is: name servers know no marks.
+    pub fn has_records_of(&self, rtype: Rtype, rrset: &Rrset) -> bool {
+        self.ttl == rrset.ttl().as_secs() && self.rdata == rrset.rdata_texts(rtype)
     }
 
     /// The RRset.

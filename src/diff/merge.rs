@@ -94,22 +94,24 @@ fn merge_one(context: &RuleContext<'_>, acts: &[RuleAct]) -> Option<Change> {
         RrsetDeed::Add(_) | RrsetDeed::Remove(_) | RrsetDeed::SetMark(_) => None,
     });
     let ttl = wanted.or(before.as_ref().map(Rrset::ttl)).unwrap_or_default();
-    let subject = &attribute(&acts.iter().collect::<Vec<_>>()).0.subject;
     let marked = acts.iter().find_map(|act| match &act.deed {
         RrsetDeed::SetMark(mark) => Some(mark.clone()),
         RrsetDeed::Add(_) | RrsetDeed::Remove(_) | RrsetDeed::SetTtl(_) => None,
     });
-    // What is created is ours; what is there stays of whom it is.
-    let mark = match &before {
-        Some(before) => marked.or_else(|| before.mark().cloned()),
-        None => context.marking(*zone).mark(subject.manifest()),
-    };
+    // What is there stays of whom it is.
+    let mark = marked.or_else(|| before.as_ref()?.mark().cloned());
     let after = Rrset::new(ttl, rdata.into_iter().collect()).map(|after| after.marked(mark));
     let kind = ChangeKind::between(before, after)?;
     let sets_ttl = matches!(&kind, ChangeKind::Modify { before, after } if before.ttl() != after.ttl());
     let effective = acts.iter().filter(|act| sets_ttl || !matches!(act.deed, RrsetDeed::SetTtl(_)));
     let effective: Vec<&RuleAct> = effective.collect();
     let (actor, also) = attribute(&effective);
+    let kind = match kind {
+        ChangeKind::Create { after } => {
+            ChangeKind::Create { after: after.marked(context.marking(*zone).mark(actor.subject.manifest())) }
+        }
+        kind => kind,
+    };
     Some(Change {
         pool: context.pool_of(*zone).clone(),
         zone: context.zone_spec(*zone).name.clone(),

@@ -401,9 +401,10 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
 fn change(own: &OpenLack, kind: ChangeKind) -> Change {
     let LackedChange { copy, apply, change, .. } = &own.lack;
     let reason = |rule| Reason { evidence: vec![format!("apply:{}", apply.0)], rule, subject: change.subject.clone() };
-    // The journal does not keep rules; that a TXT is the registry's ties it to the RRset that it records.
+    // The journal does not keep rules; that a TXT is the registry's ties it to the RRset that it records. A mark alone changes only
+    // where an RRset is taken over.
     let rule = if takes_over(&kind) { Rule::Adopted } else { Rule::Registry };
-    let registry = is_registry(&own.key, &kind).then(|| reason(rule));
+    let registry = (is_registry(&own.key, &kind) || kind.is_of_mark()).then(|| reason(rule));
     Change {
         pool: copy.target.pool.clone(),
         zone: copy.zone.clone(),

@@ -110,7 +110,7 @@ fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) 
     let tells = |registry: Registry| registry == Registry::Txt || registry.mark_place().is_some();
     if !pools.any(|pool| tells(pool.marking.registry)) {
         let message = "no pool has a registry in DNS, so that nothing says who owns an RRset";
-        let hint = "set `registry` to `txt`, or to `metadata` where the target keeps it, for all or in the pool whose records are taken over";
+        let hint = "set `registry = \"txt\"`, or what the target keeps, in zonewright.toml or in the pool whose records are taken over";
         return Err(Problem::new(SETTINGS, "not-registered", message).hint(hint));
     }
     let nothing = HeldEdits::default();

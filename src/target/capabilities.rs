@@ -107,22 +107,21 @@ words! {
 }
 
 words! {
-    /// Where a target keeps the mark of an RRset ([`crate::dns::RrsetMark`]), so that one request writes both. The words are those
-    /// of `registry`.
+    /// Where a target keeps the mark of an RRset, so that one request writes both. The words are those of `registry`.
     ///
-    /// What a provider does that says so, where [`TargetSpec::has_marks`] of its target does:
+    /// What a provider does that has such a place, where the settings say that marks of its target tell who owns an RRset (`has_marks`
+    /// of what it gets in addition to its settings):
     ///
-    /// - what it reads gives each RRset its mark: [`crate::dns::ZoneBuilder::mark`] for a whole zone, [`crate::dns::Rrset::marked`]
-    ///   in answers. An RRset without a mark is unowned; one whose note it cannot keep as it is comes as opaque;
+    /// - what it reads gives each RRset its mark: by `ZoneBuilder::mark` for a whole zone, by `Rrset::marked` in answers. An RRset
+    ///   without a mark is unowned; one with a note that could not stay as it is comes as opaque;
     /// - a write makes the mark what the RRset after it has, in the request that writes the records: the plan says it. The mark
-    ///   before is compared as the records are, so that an edit may change the mark alone ([`crate::dns::ChangeKind::is_of_mark`]).
-    ///   What else is noted at the RRset stays;
-    /// - without `has_marks` it reads and writes no mark.
+    ///   before is compared as the records are, so that an edit may change the mark alone (`ChangeKind::is_of_mark`). What else is
+    ///   noted at the RRset stays.
+    ///
+    /// Without `has_marks` it reads and writes no mark.
     ///
     /// All else sees marks as it sees TXT of the registry: an RRset is own where its mark names our owner, one that is created gets
     /// our mark, one that is modified keeps its own, `adopt` changes marks alone.
-    ///
-    /// [`TargetSpec::has_marks`]: crate::inventory::pool::TargetSpec::has_marks
     MarkPlace {
         /// The metadata of a record set.
         Metadata = "metadata",

@@ -61,7 +61,13 @@ impl Client {
         let (target, source) = target_of("rfc2136", &settings);
         let now = now.parse().expect("a time");
         let cache = Cache::inside(&self.workspace.path().join(".zonewright"), usage, now);
-        let context = ProviderContext { workspace: self.workspace.path(), source: &source, now, cache: Some(&cache) };
+        let context = ProviderContext {
+            workspace: self.workspace.path(),
+            source: &source,
+            now,
+            cache: Some(&cache),
+            has_marks: false,
+        };
         let target = provider::open(&target, &context)?;
         target.prepare(&[&zone_name(zone)]);
         target.read_zone(&zone_name(zone))
@@ -76,7 +82,13 @@ impl Client {
     pub fn writer(&self, address: &str, settings: &str) -> Box<dyn WriteTarget> {
         let settings = format!("server = \"{address}\"\n{settings}{}", self.key);
         let (target, source) = target_of("rfc2136", &settings);
-        let context = ProviderContext { workspace: self.workspace.path(), source: &source, now: now(), cache: None };
+        let context = ProviderContext {
+            workspace: self.workspace.path(),
+            source: &source,
+            now: now(),
+            cache: None,
+            has_marks: false,
+        };
         provider::open_writer(&target, &context).expect("the secret is there")
     }
 
@@ -121,7 +133,7 @@ fn read(provider: &str, settings: &str, workspace: &Path, zone: &str) -> Result<
 /// Opens a target with these settings.
 fn open(provider: &str, settings: &str, workspace: &Path) -> OpenedReader {
     let (target, source) = target_of(provider, settings);
-    provider::open(&target, &ProviderContext { workspace, source: &source, now: now(), cache: None })
+    provider::open(&target, &ProviderContext { workspace, source: &source, now: now(), cache: None, has_marks: false })
 }
 
 /// A target with these settings, checked, and their text.
@@ -129,7 +141,8 @@ pub fn target_of(provider: &str, settings: &str) -> (TargetSpec, SourceText) {
     let text = format!("type = \"{provider}\"\n{settings}");
     let source = SourceText { file: Files::default().add("zonewright.toml"), text };
     let id = TargetId::only(&PoolName::unknown());
-    let target = TargetSpec { id, provider: provider.to_owned(), settings: toml::parse(&source).root };
+    let target =
+        TargetSpec { id, provider: provider.to_owned(), settings: toml::parse(&source).root, has_marks: false };
     let found = provider::check(&target, &source);
     assert_eq!(found.error_count(), 0, "{found:?}");
     (target, source)

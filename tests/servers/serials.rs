@@ -32,7 +32,8 @@ fn name_server(client: &Client, address: &str) -> Box<dyn NameServer> {
     assert_eq!(provider::check_name_server(&settings, &source).error_count(), 0);
     assert_eq!(provider::name_server_place(&settings, &source), address);
     let now = "2026-11-20T03:00:00Z".parse().expect("a time");
-    let context = ProviderContext { workspace: client.workspace(), source: &source, now, cache: None };
+    let context =
+        ProviderContext { workspace: client.workspace(), source: &source, now, cache: None, has_marks: false };
     provider::open_name_server(&settings, &context).expect("the secret is there")
 }
 

@@ -71,7 +71,7 @@ fn open(server: &Server) -> Box<dyn WriteTarget> {
     let settings = format!("dir = \".\"\nreload = [\"sh\", \"-c\", \"{reload}\"]\n");
     let (target, source) = client::target_of("zonefile", &settings);
     let now = "2026-11-20T03:00:00Z".parse().expect("a time");
-    let context = ProviderContext { workspace: server.folder(), source: &source, now, cache: None };
+    let context = ProviderContext { workspace: server.folder(), source: &source, now, cache: None, has_marks: false };
     provider::open_writer(&target, &context).expect("the folder is there")
 }
 

@@ -225,7 +225,7 @@ impl AskedRecords<'_> {
 /// Whether an answer shows an RRset as expected.
 fn is_as_expected(rrset: &ExpectedRrset, answer: &Answer) -> bool {
     match (answer, &rrset.after) {
-        (Answer::Holds(rtype, held), Some(after)) => *rtype == rrset.rtype && after.is(*rtype, held),
+        (Answer::Holds(rtype, held), Some(after)) => *rtype == rrset.rtype && after.has_records_of(*rtype, held),
         (Answer::Holds(rtype, _), None) => *rtype != rrset.rtype,
         (_, after) => after.is_none(),
     }
