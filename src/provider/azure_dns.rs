@@ -11,9 +11,11 @@
 //! | `metadata` | pure: the mark of a record set |
 //! | `document` | pure: requests and answers |
 //! | `bounds` | pure: which records they can hold |
+//! | `work` | pure: how far something is that takes a while |
 //! | `client` | asks the service |
 //! | `zones` | finds the resource group of a zone |
 //! | `target` | reads |
+//! | `making` | makes and deletes zones |
 //! | `writer` | writes |
 //! | `examine` | looks at what works |
 
@@ -21,6 +23,7 @@ mod bounds;
 mod client;
 mod document;
 mod examine;
+mod making;
 mod metadata;
 mod names;
 mod service;
@@ -30,6 +33,7 @@ mod target;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod work;
 mod writer;
 mod zones;
 
@@ -59,7 +63,7 @@ use self::zones::AzureZones;
 pub fn capabilities(kind: AzureKind, settings: &SettingsNode) -> TargetCapabilities {
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: false, deletes: false },
+        making: ZoneMaking { creates: settings::names_group(settings), deletes: true },
         unit: AtomicUnit::Rrset,
         limits: LIMITS,
         comparison: RrsetComparison::RecordsAndTtl,

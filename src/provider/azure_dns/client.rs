@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::document::{self, AzureRefusal};
 use super::service::AzureKind;
+use super::work::{self, AzureWork};
 use crate::diag::Problem;
 use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpFailure, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
@@ -21,6 +22,15 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long is waited at most: its limits are those of a minute.
 const MAX_PAUSE: Duration = Duration::from_secs(120);
+
+/// The status of what is begun and not done.
+const BEGUN: u16 = 202;
+
+/// How often it is asked how far something is: for ten minutes, at the pauses of ours.
+const FOLLOWED: u32 = 300;
+
+/// How many octets an answer may have that says how far something is.
+const MAX_STATUS: u64 = 1 << 20;
 
 /// The media type of requests.
 const JSON: &str = "application/json";
@@ -47,6 +57,17 @@ pub struct AzureDone {
     pub status: u16,
     /// What it says of it.
     pub content: Vec<u8>,
+    /// Where it says how far it is, as a path; none where it is done.
+    follow: Option<FollowedWork>,
+}
+
+/// What the service has begun and not done yet.
+#[derive(Debug)]
+struct FollowedWork {
+    /// The path at which it says how far it is.
+    path: String,
+    /// How long it is to be left.
+    after: Option<Duration>,
 }
 
 /// Why something was not done, or may not have been.
@@ -114,8 +135,43 @@ pub struct AzureClient {
 impl AzureClient {
     /// Asks, and gives what an answer of success says. What was too much for the service is asked again.
     ///
-    /// Errors: there is no answer, or no good one.
+    /// Errors: there is no answer, or no good one; what is begun and not done is none.
     pub fn ask(&self, question: &AzureQuestion<'_>) -> Result<AzureDone, AzureFault> {
+        let done = self.ask_until_taken(question)?;
+        if done.status == BEGUN { Err(unfinished("it has not done yet what it was asked for")) } else { Ok(done) }
+    }
+
+    /// Asks for something that may take a while, and waits until it is done.
+    ///
+    /// Errors: as for [`AzureClient::ask`]; it failed, or is not done for too long.
+    pub fn ask_to_end(&self, question: &AzureQuestion<'_>) -> Result<(), AzureFault> {
+        let mut done = self.ask_until_taken(question)?;
+        if done.status != BEGUN {
+            return Ok(());
+        }
+        let work = done.follow.take().ok_or_else(|| unfinished("it does not say where to ask how far it is"))?;
+        let (path, mut after) = (work.path, work.after);
+        for _ in 0..FOLLOWED {
+            self.pace.wait(after.unwrap_or(PAUSE).min(MAX_PAUSE));
+            let question =
+                AzureQuestion { method: HttpMethod::Get, target: &path, condition: None, content: "", max: MAX_STATUS };
+            let done = self.ask_until_taken(&question)?;
+            after = done.follow.and_then(|work| work.after);
+            match work::read_status(&done.content).map_err(AzureFault::unusable)? {
+                AzureWork::Goes => {}
+                AzureWork::Done => return Ok(()),
+                AzureWork::Failed(AzureRefusal { code, message }) => {
+                    let message = format!("Azure did not do it: `{code}`: {message}");
+                    let hint = "docs/targets.md says what Azure takes".to_owned();
+                    return Err(AzureFault { kind: AzureFaultKind::Refused, code: "api-failed", message, hint });
+                }
+            }
+        }
+        Err(unfinished("it goes on for too long"))
+    }
+
+    /// Asks until the service takes what it is asked for: it is done, or begun.
+    fn ask_until_taken(&self, question: &AzureQuestion<'_>) -> Result<AzureDone, AzureFault> {
         let (mut tries, mut was_renewed) = (1, false);
         loop {
             let fault = match self.ask_once(question) {
@@ -151,8 +207,11 @@ impl AzureClient {
         let content = (!content.is_empty()).then_some(HttpContent { media_type: JSON, text: content });
         let asked = HttpQuestion { method, url: &url, headers: &headers, content, max, repeats: false };
         let answer = self.http.ask(&asked).map_err(unanswered)?;
-        if matches!(answer.status, 200 | 201 | 204) {
-            return Ok(AzureDone { status: answer.status, content: answer.content });
+        if matches!(answer.status, 200 | 201 | BEGUN | 204) {
+            let link = answer.headers.get("azure-asyncoperation").or_else(|| answer.headers.get("location"));
+            let after = retry_after(&answer);
+            let follow = link.and_then(|link| path_of(link)).map(|path| FollowedWork { path, after });
+            return Ok(AzureDone { status: answer.status, content: answer.content, follow });
         }
         let AzureRefusal { code, message } = document::read_refusal(&answer.content);
         let secret = token.authorization().split(' ').next_back();
@@ -167,6 +226,29 @@ impl AzureClient {
         }
         let mark = if target.contains('?') { '&' } else { '?' };
         format!("{target}{mark}api-version={}", self.kind.api_version())
+    }
+}
+
+/// The path and query of a link. A token goes to the endpoint alone, wherever the link leads; none where it is no link.
+pub fn path_of(link: &str) -> Option<String> {
+    let path = link.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| rest[at..].to_owned()));
+    path.filter(|path| path.chars().all(|c| c.is_ascii_graphic() && c != '#'))
+}
+
+/// How long the service wants to be left.
+fn retry_after(answer: &HttpAnswer) -> Option<Duration> {
+    let seconds = answer.headers.get("retry-after").and_then(|text| text.trim().parse().ok());
+    seconds.map(Duration::from_secs)
+}
+
+/// That something is begun, of which it is not known whether it is done.
+fn unfinished(why: &str) -> AzureFault {
+    let message = format!("Azure answers with status {BEGUN}: {why}");
+    AzureFault {
+        kind: AzureFaultKind::Unknown,
+        code: "api-failed",
+        message,
+        hint: "look at the zone, and try again".to_owned(),
     }
 }
 
@@ -185,10 +267,7 @@ fn refused(answer: &HttpAnswer, refusal: &AzureRefusal) -> AzureFault {
         let message = format!("Azure answers with {called}{said}");
         AzureFault { kind, code, message, hint: hint.to_owned() }
     };
-    let retry = || {
-        let seconds = answer.headers.get("retry-after").and_then(|text| text.trim().parse().ok());
-        seconds.map(Duration::from_secs)
-    };
+    let retry = || retry_after(answer);
     let plan_again = "plan again: the new plan starts from what is there now";
     match answer.status {
         412 => made(AzureFaultKind::Stale, "update-rejected", plan_again),

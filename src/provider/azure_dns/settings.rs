@@ -95,6 +95,11 @@ pub fn is_national(settings: &SettingsNode) -> bool {
     settings.get("cloud").and_then(SettingsNode::as_text).is_some_and(|cloud| cloud != "public")
 }
 
+/// Whether settings name a resource group, or a file that may: a zone is made in one.
+pub fn names_group(settings: &SettingsNode) -> bool {
+    ["resource_group", "config_file"].iter().any(|key| settings.get(key).is_some())
+}
+
 /// How many writes of a zone go in a minute, by settings that may be wrong.
 pub fn writes_per_minute(kind: AzureKind, settings: &SettingsNode) -> usize {
     let said = settings.get("writes_per_minute").map(|node| &node.value);

@@ -110,7 +110,7 @@ impl AzureReader {
     }
 
     /// Reads all record sets, with how many octets they came in.
-    fn read_sets(&self, hosted: &AzureZone, zone: &ZoneName) -> Result<(AzureSets, u64), AzureFault> {
+    pub fn read_sets(&self, hosted: &AzureZone, zone: &ZoneName) -> Result<(AzureSets, u64), AzureFault> {
         let path = format!("{}/{}", self.zones.path_of(&self.client, hosted), self.client.kind.sets());
         let limits = self.settings.limits;
         let (mut sets, mut octets, mut records) = (AzureSets::new(), 0, 0);

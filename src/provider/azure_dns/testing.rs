@@ -75,6 +75,11 @@ impl AzureFake {
         AzureWriter::new(self.reader(None))
     }
 
+    /// What writes to one resource group of it.
+    pub fn writer_of(&self, group: &str) -> AzureWriter {
+        AzureWriter::new(self.reader(Some(group)))
+    }
+
     /// What reads the subscription, where marks of record sets tell who owns them.
     pub fn marking_reader(&self) -> AzureReader {
         AzureReader { has_marks: true, ..self.reader(None) }

@@ -15,6 +15,7 @@ use crate::doubles::faults::{Fault, FaultKind};
 use crate::provider::examine::try_update;
 use crate::target::{Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateReply, WriteTarget as _, marker_key};
 
+mod making;
 mod marks;
 
 /// Both services.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::client::{AzureFault, AzureFaultKind, AzureQuestion};
 use super::document::{self, AzureSet, AzureZone, written};
+use super::making;
 use super::target::{AzureReader, PAGE};
 use crate::diag::Problem;
 use crate::dns::{ChangeKind, Name, NameRef, Rrset, Rtype, ZoneName};
@@ -15,6 +16,7 @@ use crate::provider::at_once::AtOnce;
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
     Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget,
+    ZoneApex,
 };
 
 /// What one update may hold: nothing of the service spans record sets.
@@ -287,6 +289,18 @@ impl WriteTarget for AzureWriter {
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
         Box::new(AtOnce::new(|update: &Update<'_>| self.deliver(update)))
+    }
+
+    /// The service gives the zone its SOA and its name servers.
+    fn create_zone(&self, zone: &ZoneName, _: &ZoneApex) -> Result<(), Problem> {
+        let made = making::make(&self.reader, zone);
+        made.map_err(|fault| self.reader.problem(zone, AzureFault { code: "zone-not-made", ..fault }))
+    }
+
+    fn delete_zone(&self, zone: &ZoneName) -> Result<(), Problem> {
+        let hosted = self.reader.hosted(zone)?;
+        let deleted = making::delete(&self.reader, &hosted, zone);
+        deleted.map_err(|fault| self.reader.problem(zone, AzureFault { code: "zone-not-deleted", ..fault }))
     }
 
     /// What was written is there: each answer says so.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use super::client::{AzureClient, AzureFault, AzureFaultKind, AzureQuestion};
+use super::client::{AzureClient, AzureFault, AzureFaultKind, AzureQuestion, path_of};
 use super::document::{self, AzurePage, AzureZone};
 use crate::dns::ZoneName;
 use crate::http::HttpMethod;
@@ -27,6 +27,11 @@ impl AzureZones {
     /// Those of a subscription, or of a resource group; nothing is listed yet.
     pub fn new(subscription: String, group: Option<String>) -> AzureZones {
         AzureZones { subscription, group, listed: Mutex::default() }
+    }
+
+    /// Forgets what was listed: a zone was made or deleted.
+    pub fn forget(&self) {
+        *self.listed.lock().expect(HELD) = None;
     }
 
     /// The path of the zones of a resource group, or of the subscription.
@@ -92,9 +97,7 @@ pub fn each_page<T>(
         let page = read(&done.content).map_err(AzureFault::unusable)?;
         take(page.items, done.content.len() as u64)?;
         let Some(next) = page.next else { return Ok(()) };
-        // A token goes to the endpoint alone, wherever the link leads.
-        let link = next.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| rest[at..].to_owned()));
-        let link = link.filter(|link| link.chars().all(|c| c.is_ascii_graphic() && c != '#'));
+        let link = path_of(&next);
         let link = link.ok_or_else(|| AzureFault::unusable("its link to the next page is none".to_owned()))?;
         if !seen.insert(std::mem::replace(&mut target, link)) || seen.contains(&target) {
             return Err(AzureFault::unusable("its pages go in a circle".to_owned()));

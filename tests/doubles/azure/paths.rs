@@ -167,9 +167,8 @@ impl AzureOperation {
             AzureVerb::ListByType | AzureVerb::GetSet => (self.rtype.as_str(), "/read"),
             AzureVerb::PutSet | AzureVerb::PatchSet => (self.rtype.as_str(), "/write"),
             AzureVerb::DeleteSet => (self.rtype.as_str(), "/delete"),
-            AzureVerb::GetStatus | AzureVerb::GetToken | AzureVerb::GetMachineToken | AzureVerb::GetAppToken => {
-                return None;
-            }
+            AzureVerb::GetStatus => return Some(format!("Microsoft.Network/{}/read", status_type(kind))),
+            AzureVerb::GetToken | AzureVerb::GetMachineToken | AzureVerb::GetAppToken => return None,
         };
         Some(format!("Microsoft.Network/{}/{part}{what}", kind.action_type()))
     }

@@ -94,7 +94,8 @@ pub struct AzureRules {
     pub quotes_etags: bool,
     /// What a DELETE with `If-Match` is answered where the record set is gone.
     pub delete_of_gone: GoneAnswer,
-    /// How many times the status of a change of a zone is asked before it is done; 0 for at once, without a status.
+    /// How many times the status of a change of a zone is asked before it is done; 0 for at once, without a status. A public zone is
+    /// made at once, by the published model of its service.
     pub zone_asks: u32,
 }
 

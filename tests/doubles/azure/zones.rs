@@ -52,8 +52,8 @@ pub fn put_zone(state: &mut AzureState, call: &AzureCall<'_>) -> AzureResult {
         None => (201, state.add_zone(call.kind, &call.operation.group, &call.operation.zone)),
     };
     state.zones[place].tags = tags.unwrap_or_default();
-    let answer = write_zone(&state.zones[place], call);
-    Ok(settled(state, call, AzureAnswer::new(status, answer)))
+    let answer = AzureAnswer::new(status, write_zone(&state.zones[place], call));
+    Ok(if call.kind == AzureKind::Private { settled(state, call, answer) } else { answer })
 }
 
 /// Replaces the tags of a zone.
