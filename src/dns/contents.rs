@@ -69,7 +69,7 @@ impl ZoneContents {
     }
 
     /// Notes whose an RRset is; nothing where it is not there.
-    pub(super) fn mark(&mut self, owner: NameRef<'_>, rtype: Rtype, mark: RrsetMark) {
+    pub fn mark(&mut self, owner: NameRef<'_>, rtype: Rtype, mark: RrsetMark) {
         if let Some(first) = self.rrset(owner, rtype).map(|rrset| rrset.first) {
             self.marks.insert(first, mark);
         }

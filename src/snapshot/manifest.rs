@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dns::{Name, ZoneName};
+use crate::dns::{Name, RrsetMark, Rtype, ZoneName};
 use crate::document::pretty;
 use crate::inventory::value::Time;
 
@@ -73,6 +73,9 @@ pub struct SavedZone {
     /// What no RRset says; not in the file, and left out where there is nothing of that kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<SavedOpaque>,
+    /// Whose RRsets are, where the target keeps that with them; not in the file, and left out where it keeps nothing of that kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<SavedMark>,
     /// Whether no name may be below another, since its server would answer with both; left out where it may.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_flat: bool,
@@ -86,6 +89,19 @@ pub struct SavedOpaque {
     pub name: String,
     /// What it is.
     pub what: String,
+}
+
+/// Whose an RRset is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedMark {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type", with = "crate::dns::rtype_text")]
+    pub rtype: Rtype,
+    /// The mark.
+    pub mark: RrsetMark,
 }
 
 /// A zone that could not be read.

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{Manifest, NamesFile, SavedOpaque, SavedZone, ZoneExtent};
+use super::manifest::{Manifest, NamesFile, SavedMark, SavedOpaque, SavedZone, ZoneExtent};
 use super::{MANIFEST, names, text};
 use crate::diag::Problem;
 use crate::disk::{DigestText, hex};
@@ -125,10 +125,14 @@ impl Snapshot {
     fn read_saved(&self, saved: &SavedZone) -> Result<SavedLive, Problem> {
         let place = shown(&self.folder.join(&saved.file));
         let (text, input) = self.read_file(&saved.file, &saved.sha256)?;
-        let contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
+        let mut contents = provider::parse_text(&saved.zone, &place, text).map_err(|findings| {
             let message = format!("{} errors in the file", findings.1.error_count());
             Problem { findings: Some(findings), ..damaged(&place, message) }
         })?;
+        for SavedMark { name, rtype, mark } in &saved.marks {
+            let owner = Name::parse(name).map_err(|_| damaged(&place, format!("`{name}` is not a name")))?;
+            contents.mark(owner.as_name(), *rtype, mark.clone());
+        }
         check(saved, &contents).map_err(|message| damaged(&place, message))?;
         let mut inputs = vec![input];
         let mut knowledge = None;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::manifest::{FORMAT, Manifest, NamesFile, SavedOpaque, SavedZone, UnreadZone, ZoneExtent};
+use super::manifest::{FORMAT, Manifest, NamesFile, SavedMark, SavedOpaque, SavedZone, UnreadZone, ZoneExtent};
 use super::{MANIFEST, NAMES_SUFFIX, SUFFIX, file_stem, folder, names, text};
 use crate::diag::Problem;
 use crate::disk::{DigestText, hex};
-use crate::dns::ZoneContents;
+use crate::dns::{RrsetRef, ZoneContents};
 use crate::inventory::value::Time;
 use crate::live::ZoneKnowledge;
 use crate::plan::ContentsSeen;
@@ -118,7 +118,13 @@ impl SnapshotWriter {
         let digest = DigestText(&digest).to_string();
         let opaque = opaque.iter().map(|own| SavedOpaque { name: own.owner.to_string(), what: own.what.clone() });
         let (target, opaque) = (target.map(str::to_owned), opaque.collect());
-        Ok(SavedZone { zone, target, file, sha256, extent, serial, rrsets, records, digest, opaque, is_flat })
+        let mark = |rrset: RrsetRef<'_>| {
+            let (name, rtype) = (rrset.owner().to_string(), rrset.rtype());
+            Some(SavedMark { name, rtype, mark: rrset.mark()?.clone() })
+        };
+        let mut marks: Vec<SavedMark> = contents.marked_rrsets().filter_map(mark).collect();
+        marks.sort_unstable();
+        Ok(SavedZone { zone, target, file, sha256, extent, serial, rrsets, records, digest, opaque, marks, is_flat })
     }
 
     /// Writes and syncs a file; gives its digest.

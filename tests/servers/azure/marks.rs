@@ -55,7 +55,13 @@ fn a_record_is_created_with_its_mark_and_only_own_ones_are_deleted() {
         account.apply_all();
         assert_eq!(account.at(&zone, "a").as_deref(), Some("192.0.2.2 zonewright-owner=fleet-dns"));
         account.state(&zone, &Rrsets::new());
-        account.apply_all();
+        // A snapshot keeps the marks.
+        let live = account.path().join("live");
+        let saved = quiet_in(account.path()).args(["snapshot", "--out"]).arg(&live).output().expect("it runs");
+        assert!(saved.status.success(), "{}", text_of(&saved.stderr));
+        let by_snapshot = plan_in(account.path(), &["--live-snapshot", live.to_str().expect("a path")]);
+        let plan = account.apply_all();
+        assert_eq!(by_snapshot.document["changes"], plan.document["changes"]);
         assert_eq!(account.at(&zone, "a"), None);
         assert_eq!(account.at(&zone, "theirs").as_deref(), Some("192.0.2.7 zonewright-owner=them"));
         assert_eq!(account.at(&zone, "bare").as_deref(), Some("192.0.2.8 "));
