@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use doubles::clock::{http_date, parse_basic_time, shown_time};
 use doubles::faults::{Fault, FaultKind};
 use doubles::http::DoubleServer;
 use doubles::route53::Route53Double;
-use doubles::route53::clock::{http_date, parse_basic_time, shown_time};
 use doubles::route53::log::EDITOR;
 use doubles::route53::names::DoubleName;
 use doubles::route53::rrset::{DoubleRrset, RoutingPolicy};

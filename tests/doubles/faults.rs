@@ -38,6 +38,38 @@ pub enum FaultKind {
     ExpiredToken,
 }
 
+/// How a page is spoiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageFault {
+    /// It is whole.
+    None,
+    /// It has half of the items, and says that more follow.
+    Half,
+    /// It has half of the items, and says that nothing follows.
+    Lost,
+}
+
+impl PageFault {
+    /// Says how a fault spoils a page.
+    pub fn of(fault: Option<&FaultKind>) -> Self {
+        match fault {
+            Some(FaultKind::HalfPage) => Self::Half,
+            Some(FaultKind::LostItems) => Self::Lost,
+            _ => Self::None,
+        }
+    }
+
+    /// Cuts a page: how many of `count` items it has, and whether it hides that items follow.
+    pub fn cut(self, count: usize) -> (usize, bool) {
+        match self {
+            Self::None => (count, false),
+            // A page of one item cannot be less and still say where the next one begins.
+            Self::Half => (count.div_ceil(2).max(1).min(count), false),
+            Self::Lost => (count / 2, true),
+        }
+    }
+}
+
 /// What a service can do with one request.
 pub trait FaultyRequest {
     /// Does it, and notes it.

@@ -3,9 +3,11 @@
 //! [`http::DoubleServer`].
 
 pub mod azure;
+pub mod clock;
 pub mod faults;
 pub mod http;
 pub mod route53;
+mod signature;
 
 use std::time::Duration;
 

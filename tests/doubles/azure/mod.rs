@@ -32,8 +32,8 @@ use self::paths::{AzureOperation, zone_path};
 use self::rules::{AzureKind, AzureRules};
 use self::set::AzureRecordSet;
 use self::tokens::{AzureClient, ClientProof};
+use super::clock::http_date;
 use super::faults::{Fault, FaultKind, FaultPlan, FaultyRequest, suffer};
-use super::route53::clock::http_date;
 use super::{CloudDouble, DoubleAnswer, DoubleRequest};
 
 /// The only subscription.

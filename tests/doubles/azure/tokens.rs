@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::DoubleRequest;
-use super::super::route53::clock::shown_time;
+use super::super::clock::shown_time;
 use super::account::AzureState;
 use super::errors::AzureError;
 use super::guid::guid;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::super::signature::KnownKey;
 use super::errors::ServiceError;
 use super::log::{LoggedChange, LoggedRequest};
 use super::names::DoubleName;
 use super::rrset::{DoubleRrset, RrsetKey};
 use super::rules::{ChangeSettling, PriorRequest, Route53Rules};
-use super::signature::KnownKey;
 
 /// The state of an account.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! The errors of the service, and their XML.
 
-use super::rules::BatchErrorForm;
+use super::super::signature::{SignatureFault, SignatureFaultKind};
+use super::rules::{BatchErrorForm, SkewAnswer};
 use super::xml::XmlWriter;
 
 /// A refusal.
@@ -33,6 +34,22 @@ impl ServiceError {
     /// Makes an error with one message.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, messages: vec![message.into()], entries: Vec::new() }
+    }
+
+    /// Makes the error of a signature that is not taken.
+    pub fn of_signature(fault: SignatureFault, skew: SkewAnswer) -> Self {
+        match fault.kind {
+            SignatureFaultKind::Missing => Self::new(403, "MissingAuthenticationToken", fault.message),
+            SignatureFaultKind::Incomplete => Self::new(400, "IncompleteSignature", fault.message),
+            SignatureFaultKind::StrangeKey => Self::new(403, "InvalidClientTokenId", fault.message),
+            SignatureFaultKind::OldKey => Self::expired_token(),
+            SignatureFaultKind::WrongTime if skew == SkewAnswer::RequestExpired => {
+                Self::new(400, "RequestExpired", "Request has expired.")
+            }
+            SignatureFaultKind::WrongTime | SignatureFaultKind::Mismatch => {
+                Self::new(403, "SignatureDoesNotMatch", fault.message)
+            }
+        }
     }
 
     /// Makes the error of a request that the API's model forbids.

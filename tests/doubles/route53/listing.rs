@@ -1,5 +1,6 @@
 //! The RRsets of a zone, page by page.
 
+use super::super::faults::PageFault;
 use super::account::ZoneState;
 use super::decode::check_type;
 use super::errors::ServiceError;
@@ -10,29 +11,6 @@ use super::xml::XmlWriter;
 
 /// The most RRsets of a page.
 const MAX_PAGE: usize = 300;
-
-/// How a page is spoiled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageFault {
-    /// It is whole.
-    None,
-    /// It has half of the items, and says that more follow.
-    Half,
-    /// It has half of the items, and says that nothing follows.
-    Lost,
-}
-
-impl PageFault {
-    /// Cuts a page: how many of `count` items it has, and whether it hides that items follow.
-    pub fn cut(self, count: usize) -> (usize, bool) {
-        match self {
-            Self::None => (count, false),
-            // A page of one item cannot be less and still say where the next one begins.
-            Self::Half => (count.div_ceil(2).max(1).min(count), false),
-            Self::Lost => (count / 2, true),
-        }
-    }
-}
 
 /// Lists RRsets.
 pub fn list_rrsets(zone: &ZoneState, query: &QueryFields, fault: PageFault) -> Result<String, ServiceError> {

@@ -6,7 +6,6 @@
 
 pub mod account;
 mod batch;
-pub mod clock;
 mod decode;
 mod errors;
 mod listing;
@@ -16,7 +15,6 @@ mod paths;
 mod protections;
 pub mod rrset;
 pub mod rules;
-mod signature;
 mod tags;
 mod values;
 mod xml;
@@ -25,18 +23,20 @@ mod zones;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::account::{AccountState, RrsetProtection};
-use self::clock::http_date;
 use self::errors::ServiceError;
-use self::listing::PageFault;
 use self::log::{EDITOR, LoggedChange, LoggedRequest};
 use self::names::DoubleName;
 use self::paths::{QueryFields, Route53Operation};
 use self::rrset::DoubleRrset;
 use self::rules::Route53Rules;
-use self::signature::KnownKey;
 use self::xml::XmlWriter;
-use super::faults::{Fault, FaultKind, FaultPlan, FaultyRequest, suffer};
+use super::clock::http_date;
+use super::faults::{Fault, FaultKind, FaultPlan, FaultyRequest, PageFault, suffer};
+use super::signature::{KnownKey, SignatureScope, check_signature};
 use super::{CloudDouble, DoubleAnswer, DoubleRequest};
+
+/// What requests are signed for: the region is that of the service's global endpoint.
+const SCOPE: SignatureScope<'_> = SignatureScope { region: "us-east-1", service: "route53" };
 
 /// The double. All methods may be called from several threads; each request is done as a whole.
 pub struct Route53Double {
@@ -347,17 +347,14 @@ fn serve(
 ) -> Result<ServedBody, ServiceError> {
     let Arrival { request, operation, fault, .. } = arrival;
     if rules.checks_signature {
-        signature::check_signature(request, &state.keys, rules, now)?;
+        let refused = |fault| ServiceError::of_signature(fault, rules.skew_answer);
+        check_signature(request, &state.keys, SCOPE, now).map_err(refused)?;
     }
     state.spend(rules, now)?;
     let unknown = || ServiceError::new(404, "UnknownOperationException", "The requested operation is unknown");
     let operation = operation.as_ref().ok_or_else(unknown)?;
     check_rights(operation, rules)?;
-    let page = match fault {
-        Some(FaultKind::HalfPage) => PageFault::Half,
-        Some(FaultKind::LostItems) => PageFault::Lost,
-        _ => PageFault::None,
-    };
+    let page = PageFault::of(fault.as_ref());
     let query = QueryFields::parse(request, known_query(operation))?;
     let body = &request.body;
     let answer = match operation {

@@ -1,9 +1,9 @@
 //! Protections: names and types of a zone that no change may touch.
 
+use super::super::faults::PageFault;
 use super::account::{ProtectionKey, RrsetProtection, ZoneState};
 use super::decode::{check_length, check_members, check_type, decode_root, items, required, required_child};
 use super::errors::{EntryFault, ServiceError};
-use super::listing::PageFault;
 use super::names::DoubleName;
 use super::paths::QueryFields;
 use super::rules::Route53Rules;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::super::clock::shown_time;
+use super::super::faults::PageFault;
 use super::account::{AccountState, ZoneState};
-use super::clock::shown_time;
 use super::decode::{check_length, check_members, decode_bool, decode_root, required};
 use super::errors::ServiceError;
-use super::listing::PageFault;
 use super::names::DoubleName;
 use super::paths::QueryFields;
 use super::rrset::DoubleRrset;

@@ -1,24 +1,52 @@
-//! Signature Version 4, checked: a second implementation, made from the published algorithm alone.
+//! Signature Version 4, checked: a second implementation, made from the published algorithm alone. All doubles of AWS
+//! services use it.
 
 use ring::hmac;
 use sha2::{Digest as _, Sha256};
 
-use super::super::{DoubleRequest, decode_percent};
 use super::clock::{parse_basic_time, shown_time};
-use super::errors::ServiceError;
-use super::rules::{Route53Rules, SkewAnswer};
+use super::{DoubleRequest, decode_percent};
 
 /// The one algorithm.
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// The region of the service's global endpoint.
-const REGION: &str = "us-east-1";
-
-/// The name of the service in the scope.
-const SERVICE: &str = "route53";
-
 /// How far the time of a request may be from the clock, in seconds.
 const MAX_SKEW: i64 = 15 * 60;
+
+/// What a signature is for.
+#[derive(Debug, Clone, Copy)]
+pub struct SignatureScope<'s> {
+    /// The region.
+    pub region: &'s str,
+    /// The name of the service.
+    pub service: &'s str,
+}
+
+/// Why a signature is not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignatureFault {
+    /// Which of the errors of the services it is.
+    pub kind: SignatureFaultKind,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The errors that services have for signatures; each protocol has its own codes for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureFaultKind {
+    /// There is none.
+    Missing,
+    /// A part of it is not there, or is broken.
+    Incomplete,
+    /// The key or its token is not known.
+    StrangeKey,
+    /// The time of the key is over.
+    OldKey,
+    /// The request is too old or too new.
+    WrongTime,
+    /// It is not the signature of this request.
+    Mismatch,
+}
 
 /// A key that may sign.
 pub struct KnownKey {
@@ -48,21 +76,21 @@ struct SignedHead<'r> {
 pub fn check_signature(
     request: &DoubleRequest,
     keys: &[KnownKey],
-    rules: &Route53Rules,
+    scope: SignatureScope<'_>,
     now: i64,
-) -> Result<(), ServiceError> {
-    let header = request
-        .header("authorization")
-        .ok_or_else(|| ServiceError::new(403, "MissingAuthenticationToken", "Missing Authentication Token"))?;
+) -> Result<(), SignatureFault> {
+    let missing = || fault(SignatureFaultKind::Missing, "Missing Authentication Token");
+    let header = request.header("authorization").ok_or_else(missing)?;
     let head = parse_head(header).ok_or_else(|| incomplete("The authorization header is broken"))?;
     let date = request.header("x-amz-date").ok_or_else(|| incomplete("The header X-Amz-Date is missing"))?;
     let signed_at = parse_basic_time(date).ok_or_else(|| incomplete("The header X-Amz-Date is no time"))?;
     let key = find_key(request, keys, head.access)?;
-    check_scope(&head, date)?;
+    check_scope(&head, scope, date)?;
     check_signed_headers(request, &head)?;
-    check_time(date, signed_at, rules, now)?;
+    check_time(date, signed_at, now)?;
     if key.is_expired {
-        return Err(ServiceError::expired_token());
+        let words = "The security token included in the request is expired";
+        return Err(fault(SignatureFaultKind::OldKey, words));
     }
     let canonical = canonical_request(request, &head.headers).ok_or_else(mismatch)?;
     let to_sign = format!("{ALGORITHM}\n{date}\n{}\n{}", head.scope.join("/"), hex(&Sha256::digest(canonical)));
@@ -84,32 +112,32 @@ fn parse_head(header: &str) -> Option<SignedHead<'_>> {
 }
 
 /// Finds the key; its token must be the one that is sent.
-fn find_key<'k>(request: &DoubleRequest, keys: &'k [KnownKey], access: &str) -> Result<&'k KnownKey, ServiceError> {
+fn find_key<'k>(request: &DoubleRequest, keys: &'k [KnownKey], access: &str) -> Result<&'k KnownKey, SignatureFault> {
     let token = request.header("x-amz-security-token");
     let found = keys.iter().find(|key| key.access == access && key.token.as_deref() == token);
     let words = "The security token included in the request is invalid.";
-    found.ok_or_else(|| ServiceError::new(403, "InvalidClientTokenId", words))
+    found.ok_or_else(|| fault(SignatureFaultKind::StrangeKey, words))
 }
 
 /// Checks what the signature is for.
-fn check_scope(head: &SignedHead<'_>, date: &str) -> Result<(), ServiceError> {
+fn check_scope(head: &SignedHead<'_>, scope: SignatureScope<'_>, date: &str) -> Result<(), SignatureFault> {
     let [day, region, service, end] = head.scope;
     let words = if !date.starts_with(day) || day.len() != 8 {
-        "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP"
-    } else if region != REGION {
-        "Credential should be scoped to a valid region."
-    } else if service != SERVICE {
-        "Credential should be scoped to correct service: 'route53'."
+        "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP".to_owned()
+    } else if region != scope.region {
+        "Credential should be scoped to a valid region.".to_owned()
+    } else if service != scope.service {
+        format!("Credential should be scoped to correct service: '{}'.", scope.service)
     } else if end != "aws4_request" {
-        "Credential should be scoped with a valid terminator: 'aws4_request'."
+        "Credential should be scoped with a valid terminator: 'aws4_request'.".to_owned()
     } else {
         return Ok(());
     };
-    Err(ServiceError::new(403, "SignatureDoesNotMatch", words))
+    Err(fault(SignatureFaultKind::Mismatch, words))
 }
 
 /// Checks that all is signed that must be: the host, the time, and whatever begins with `x-amz-`; in order.
-fn check_signed_headers(request: &DoubleRequest, head: &SignedHead<'_>) -> Result<(), ServiceError> {
+fn check_signed_headers(request: &DoubleRequest, head: &SignedHead<'_>) -> Result<(), SignatureFault> {
     let sent = request.headers.iter().map(|(name, _)| name.to_ascii_lowercase());
     let demanded = sent.filter(|name| name.starts_with("x-amz-")).chain(["host".to_owned()]);
     let is_whole = demanded.into_iter().all(|name| head.headers.contains(&name.as_str()));
@@ -119,19 +147,13 @@ fn check_signed_headers(request: &DoubleRequest, head: &SignedHead<'_>) -> Resul
 }
 
 /// Checks the time of a request.
-fn check_time(date: &str, signed_at: i64, rules: &Route53Rules, now: i64) -> Result<(), ServiceError> {
+fn check_time(date: &str, signed_at: i64, now: i64) -> Result<(), SignatureFault> {
     if (now - signed_at).abs() <= MAX_SKEW {
         return Ok(());
     }
     let words = if signed_at < now { "Signature expired" } else { "Signature not yet current" };
     let shown = shown_time(now).replace(['-', ':'], "");
-    Err(match rules.skew_answer {
-        SkewAnswer::RequestExpired => ServiceError::new(400, "RequestExpired", "Request has expired."),
-        SkewAnswer::SignatureDoesNotMatch => {
-            let words = format!("{words}: {date} is more than 15 min. from {shown}");
-            ServiceError::new(403, "SignatureDoesNotMatch", words)
-        }
-    })
+    Err(fault(SignatureFaultKind::WrongTime, format!("{words}: {date} is more than 15 min. from {shown}")))
 }
 
 /// Builds what is signed of a request; none where its target is broken.
@@ -184,13 +206,18 @@ fn hex(octets: &[u8]) -> String {
 }
 
 /// The error of a header that is not whole.
-fn incomplete(words: &str) -> ServiceError {
-    ServiceError::new(400, "IncompleteSignature", words)
+fn incomplete(words: &str) -> SignatureFault {
+    fault(SignatureFaultKind::Incomplete, words)
 }
 
 /// The error of a signature that is not ours.
-fn mismatch() -> ServiceError {
+fn mismatch() -> SignatureFault {
     let words = "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
                  Access Key and signing method. Consult the service documentation for details.";
-    ServiceError::new(403, "SignatureDoesNotMatch", words)
+    fault(SignatureFaultKind::Mismatch, words)
+}
+
+/// Makes a fault.
+fn fault(kind: SignatureFaultKind, words: impl Into<String>) -> SignatureFault {
+    SignatureFault { kind, message: words.into() }
 }
