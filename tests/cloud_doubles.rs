@@ -3,6 +3,8 @@
 
 #[path = "cloud_doubles/azure.rs"]
 mod azure;
+#[path = "cloud_doubles/cloudmap.rs"]
+mod cloudmap;
 #[expect(dead_code, reason = "this file uses what it tests")]
 #[path = "doubles/mod.rs"]
 mod doubles;

@@ -4,6 +4,7 @@
 
 pub mod azure;
 pub mod clock;
+pub mod cloudmap;
 pub mod faults;
 pub mod http;
 pub mod route53;
