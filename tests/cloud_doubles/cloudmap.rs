@@ -16,8 +16,8 @@ use super::doubles::cloudmap::operations::FailurePlan;
 use super::doubles::cloudmap::patterns::ModelPattern;
 use super::doubles::cloudmap::resources::{MapInstance, MapRouting, NamespaceKind};
 use super::doubles::cloudmap::rules::{
-    CloudMapRules, ErrorStatuses, ErrorTypeForm, ListingMoment, MapThrottle, OmittedRecords, OperationSettling,
-    RepeatAnswer, RequestMemory,
+    CloudMapRules, ErrorStatuses, ErrorTypeForm, ExpiredAnswer, ListingMoment, MapThrottle, OmittedRecords,
+    OperationSettling, RepeatAnswer, RequestMemory, ReuseAnswer,
 };
 use super::doubles::faults::{Fault, FaultKind};
 use super::doubles::http::DoubleServer;
@@ -531,6 +531,8 @@ fn a_copy_of_a_request_is_done_once() {
         let found = region.refused("RegisterInstance", &other);
         assert_eq!(found, "400 InvalidInput: The CreatorRequestId c was used for another request");
     }
+    region.double.set_rules(|rules| rules.reused = ReuseAnswer::OldOperation);
+    assert_eq!(region.done("RegisterInstance", &request("c", "two", "192.0.2.1")), submitted);
     // The service knows the request after the instance is gone: nothing is done.
     region.double.deregister(&service, "one");
     assert_eq!((region.done("RegisterInstance", &mine), region.listed(&service).len()), (submitted.clone(), 0));
@@ -785,6 +787,20 @@ fn dns_serves_what_is_registered() {
     (1..=11).for_each(|n| region.double.set_health(&many, &format!("i{n}"), false));
     let many_set = region.double.rrset(&region.namespace, "many.example.net.", "A").expect("it is there");
     assert_eq!(many_set.values.len(), 12);
+    // A health check that others do may begin with an instance that is not well.
+    let request = json!({
+        "Name": "checked", "NamespaceId": region.namespace, "HealthCheckCustomConfig": {},
+        "DnsConfig": {"DnsRecords": [{"Type": "A", "TTL": 5}]},
+    });
+    let checked = region.done("CreateService", &request)["Service"]["Id"].as_str().expect("a text").to_owned();
+    for (id, health) in [("good", "HEALTHY"), ("bad", "UNHEALTHY")] {
+        let address = if id == "good" { "192.0.2.1" } else { "192.0.2.2" };
+        let attributes = json!({"AWS_INSTANCE_IPV4": address, "AWS_INIT_HEALTH_STATUS": health});
+        region.done("RegisterInstance", &registration(&checked, id, &attributes));
+    }
+    region.double.finish_all();
+    let set = region.double.rrset(&region.namespace, "checked.example.net.", "A").expect("it is there");
+    assert_eq!((set.ttl, set.values), (5, vec!["192.0.2.1".to_owned()]));
     // Two instances with one address are one RR.
     region.double.register(&many, "again", &[("AWS_INSTANCE_IPV4", "192.0.2.1")]);
     let many_set = region.double.rrset(&region.namespace, "many.example.net.", "A").expect("it is there");
@@ -846,6 +862,9 @@ fn faults_come_as_they_are_planned() {
         let found = error_of(&register("b").expect("an answer"));
         assert!(found.starts_with(start) && count() == 1, "{found}");
     }
+    region.double.set_rules(|rules| rules.expired_answer = ExpiredAnswer::OfXml);
+    plan(FaultKind::ExpiredToken);
+    assert!(error_of(&register("b").expect("an answer")).starts_with("403 ExpiredToken: "));
     plan(FaultKind::FailAfter);
     assert_eq!((register("b").expect("an answer").status, count()), (500, 2));
     plan(FaultKind::CutBody);

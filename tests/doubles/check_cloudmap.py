@@ -46,8 +46,12 @@ def refused(code, call, *parts, status=400, **arguments):
         message = error.response["Error"]["Message"]
         for part in parts:
             assert part in message, (part, message)
-        # Errors of the model are classes of the client.
-        assert isinstance(error, getattr(call.__self__.exceptions, code, botocore.exceptions.ClientError)), error
+        # An error of the model is one that the model has for the operation.
+        cm = call.__self__
+        if code in cm.meta.service_model.shape_names:
+            operation = cm.meta.service_model.operation_model(cm.meta.method_to_api_mapping[call.__name__])
+            assert code in [shape.name for shape in operation.error_shapes], (operation, code)
+            assert isinstance(error, getattr(cm.exceptions, code)), error
         return error.response
     raise AssertionError(f"{code} was expected: {answer}")
 

@@ -17,8 +17,8 @@ pub struct MapState {
     pub region: String,
     /// The namespaces in the order in which they were created.
     pub namespaces: Vec<Numbered<MapNamespace>>,
-    /// The services in the order in which they were created.
-    pub services: Vec<Numbered<ServiceState>>,
+    /// The services by their identifiers. Their numbers say in which order they were created.
+    pub services: BTreeMap<String, Numbered<ServiceState>>,
     /// The operations in the order in which they were submitted.
     pub operations: Vec<MapOperation>,
     /// The requests with a CreatorRequestId that submitted an operation.
@@ -70,7 +70,7 @@ impl MapState {
         Self {
             region: region.to_owned(),
             namespaces: Vec::new(),
-            services: Vec::new(),
+            services: BTreeMap::new(),
             operations: Vec::new(),
             remembered: BTreeMap::new(),
             failures: Vec::new(),
@@ -95,26 +95,34 @@ impl MapState {
         found.ok_or_else(|| MapError::new("NamespaceNotFound", format!("Namespace not found: {id}")))
     }
 
-    /// Finds the place of a service by its identifier or ARN.
-    pub fn service_place(&self, id: &str) -> Result<usize, MapError> {
-        let is_it = |own: &str| own == id || service_arn(&self.region, own) == id;
-        let place = self.services.iter().position(|numbered| is_it(&numbered.item.service.id));
-        place.ok_or_else(|| MapError::new("ServiceNotFound", format!("Service not found: {id}")))
-    }
-
     /// Finds a service by its identifier or ARN.
     pub fn service(&self, id: &str) -> Result<&ServiceState, MapError> {
-        self.service_place(id).map(|place| &self.services[place].item)
+        let found = self.services.get(self.bare_id(id)).map(|numbered| &numbered.item);
+        found.ok_or_else(|| no_service(id))
     }
 
     /// Finds a service by its identifier or ARN, to be changed.
     pub fn service_mut(&mut self, id: &str) -> Result<&mut ServiceState, MapError> {
-        self.service_place(id).map(|place| &mut self.services[place].item)
+        let bare = self.bare_id(id).to_owned();
+        let found = self.services.get_mut(&bare).map(|numbered| &mut numbered.item);
+        found.ok_or_else(|| no_service(id))
     }
 
-    /// Returns the services of a namespace.
+    /// Returns the identifier of a service that is given by it or by its ARN.
+    fn bare_id<'i>(&self, id: &'i str) -> &'i str {
+        id.strip_prefix(service_arn(&self.region, "").as_str()).unwrap_or(id)
+    }
+
+    /// Returns the services of a namespace in the order of their identifiers.
     pub fn services_of<'s>(&'s self, namespace: &'s str) -> impl Iterator<Item = &'s ServiceState> {
-        self.services.iter().map(|numbered| &numbered.item).filter(move |own| own.service.namespace == namespace)
+        self.services.values().map(|numbered| &numbered.item).filter(move |own| own.service.namespace == namespace)
+    }
+
+    /// Returns all services in the order in which they were created, each with what it is listed under.
+    pub fn listed_services(&self) -> Vec<(String, &ServiceState)> {
+        let mut services: Vec<&Numbered<ServiceState>> = self.services.values().collect();
+        services.sort_by_key(|numbered| numbered.number);
+        services.into_iter().map(|numbered| (format!("{:020}", numbered.number), &numbered.item)).collect()
     }
 
     /// Adds a namespace.
@@ -127,13 +135,15 @@ impl MapState {
     /// Adds a service.
     pub fn add_service(&mut self, number: u64, service: MapService) -> MapChange {
         let after = Some(service.clone());
-        self.services.push(Numbered { number, item: ServiceState { service, instances: BTreeMap::new() } });
+        let id = service.id.clone();
+        self.services.insert(id, Numbered { number, item: ServiceState { service, instances: BTreeMap::new() } });
         MapChange::Service { before: None, after }
     }
 
     /// Removes a service with all that it has.
     pub fn remove_service(&mut self, id: &str) -> Result<Vec<MapChange>, MapError> {
-        let ServiceState { service, instances } = self.services.remove(self.service_place(id)?).item;
+        let removed = self.services.remove(id).ok_or_else(|| no_service(id))?;
+        let ServiceState { service, instances } = removed.item;
         let gone = |before: MapInstance| MapChange::Instance {
             service: service.id.clone(),
             before: Some(before),
@@ -175,6 +185,11 @@ impl ServiceState {
     pub fn has_dns(&self, namespace: &MapNamespace) -> bool {
         namespace.kind != NamespaceKind::Http && !self.service.records.is_empty()
     }
+}
+
+/// The error of a service that is not there.
+fn no_service(id: &str) -> MapError {
+    MapError::new("ServiceNotFound", format!("Service not found: {id}"))
 }
 
 /// Writes a number as so many small letters and digits. Two numbers below 2^40 never have the same: the number is in it.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::signature::{SignatureFault, SignatureFaultKind};
-use super::rules::{CloudMapRules, ErrorStatuses, ErrorTypeForm, MapThrottle};
+use super::rules::{CloudMapRules, ErrorStatuses, ErrorTypeForm, ExpiredAnswer, MapThrottle};
 
 /// The statuses of the model; an error that is not here has 400. Source: the API's model.
 const MODEL_STATUSES: [(&str, u16); 8] = [
@@ -86,8 +86,12 @@ impl MapError {
     }
 
     /// Makes the error of credentials whose time is over.
-    pub fn expired_token() -> Self {
-        Self::common(400, "ExpiredTokenException", "The security token included in the request is expired")
+    pub fn expired_token(form: ExpiredAnswer) -> Self {
+        let words = "The security token included in the request is expired";
+        match form {
+            ExpiredAnswer::OfJson => Self::common(400, "ExpiredTokenException", words),
+            ExpiredAnswer::OfXml => Self::common(403, "ExpiredToken", words),
+        }
     }
 
     /// Makes the error of a service that failed.
@@ -101,12 +105,12 @@ impl MapError {
     }
 
     /// Makes the error of a signature that is not taken.
-    pub fn of_signature(fault: SignatureFault) -> Self {
+    pub fn of_signature(fault: SignatureFault, expired: ExpiredAnswer) -> Self {
         let code = match fault.kind {
             SignatureFaultKind::Missing => "MissingAuthenticationTokenException",
             SignatureFaultKind::Incomplete => "IncompleteSignatureException",
             SignatureFaultKind::StrangeKey => "UnrecognizedClientException",
-            SignatureFaultKind::OldKey => return Self::expired_token(),
+            SignatureFaultKind::OldKey => return Self::expired_token(expired),
             SignatureFaultKind::WrongTime | SignatureFaultKind::Mismatch => "InvalidSignatureException",
         };
         Self::common(400, code, fault.message)

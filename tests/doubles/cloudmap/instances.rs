@@ -118,25 +118,25 @@ fn decode_attributes(value: &Value) -> BTreeMap<String, String> {
 /// Checks how many instances there would be. What runs counts as what is there.
 fn check_quotas(state: &MapState, service: &str, id: &str, call: &MapCall<'_>) -> Result<(), MapError> {
     let own = state.service(service)?;
-    let submitted = |of: &str| {
-        let fresh = state.running().filter(|operation| match &operation.work {
-            MapWork::Register(service, instance) => {
-                service == of && state.service(of).is_ok_and(|own| !own.instances.contains_key(&instance.id))
-            }
-            _ => false,
-        });
-        fresh.count()
-    };
-    let count = |own: &ServiceState| own.instances.len() + submitted(&own.service.id);
     if own.instances.contains_key(id) {
         return Ok(());
     }
-    let in_namespace: usize = state.services_of(&own.service.namespace).map(count).sum();
-    let words = if count(own) >= call.rules.max_instances {
+    let namespace = &own.service.namespace;
+    let (mut in_service, mut in_namespace) =
+        (own.instances.len(), state.services_of(namespace).map(|other| other.instances.len()).sum::<usize>());
+    for operation in state.running() {
+        let MapWork::Register(other, instance) = &operation.work else { continue };
+        let Ok(theirs) = state.service(other) else { continue };
+        if theirs.service.namespace == *namespace && !theirs.instances.contains_key(&instance.id) {
+            in_namespace += 1;
+            in_service += usize::from(other == service);
+        }
+    }
+    let words = if in_service >= call.rules.max_instances {
         format!("The service {service} has reached its quota of {} instances", call.rules.max_instances)
     } else if in_namespace >= call.rules.max_namespace_instances {
         let most = call.rules.max_namespace_instances;
-        format!("The namespace {} has reached its quota of {most} instances", own.service.namespace)
+        format!("The namespace {namespace} has reached its quota of {most} instances")
     } else {
         return Ok(());
     };

@@ -274,7 +274,9 @@ impl CloudMapDouble {
 
     /// Returns the services of a namespace in the order in which they were created.
     pub fn services(&self, namespace: &str) -> Vec<MapService> {
-        self.settled().services_of(namespace).map(|own| own.service.clone()).collect()
+        let state = self.settled();
+        let services = state.listed_services().into_iter().map(|(_, own)| &own.service);
+        services.filter(|own| own.namespace == namespace).cloned().collect()
     }
 
     /// Returns the instances of a service in the order of their identifiers; none where the service is not there.
@@ -405,7 +407,7 @@ impl FaultyRequest for ArrivedAtMap<'_> {
         let error = match kind {
             FaultKind::Throttle => MapError::throttling(lock(&self.double.rules).throttle_answer),
             FaultKind::Unavailable => MapError::unavailable(),
-            FaultKind::ExpiredToken => MapError::expired_token(),
+            FaultKind::ExpiredToken => MapError::expired_token(lock(&self.double.rules).expired_answer),
             _ => MapError::internal(),
         };
         self.double.refuse(self.arrival, &error)

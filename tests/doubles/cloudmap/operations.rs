@@ -8,7 +8,7 @@ use super::errors::MapError;
 use super::listing::{filtered_page, has_words};
 use super::log::{MapChange, MapLogEntry, SETTLED};
 use super::resources::{ACCOUNT, MapInstance, MapNamespace, MapService, NamespaceKind, shown_moment, with};
-use super::rules::{CloudMapRules, OperationSettling, RepeatAnswer};
+use super::rules::{CloudMapRules, OperationSettling, RepeatAnswer, ReuseAnswer};
 
 /// An operation.
 #[derive(Debug, Clone, PartialEq)]
@@ -232,7 +232,7 @@ impl MapState {
         if operation.end.as_ref().is_some_and(|end| end.failure.is_some()) {
             return Ok(None);
         }
-        if earlier != input {
+        if earlier != input && rules.reused == ReuseAnswer::InvalidInput {
             let words = format!("The CreatorRequestId {} was used for another request", key.2);
             return Err(MapError::invalid(words));
         }

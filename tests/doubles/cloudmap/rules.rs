@@ -13,6 +13,8 @@ pub struct CloudMapRules {
     pub denied_actions: BTreeSet<String>,
     /// How many requests the account has in a second of the clock; none for as many as come.
     pub requests_a_second: Option<u32>,
+    /// How a request is answered whose key or token is expired.
+    pub expired_answer: ExpiredAnswer,
     /// How a request is answered that is one too many.
     pub throttle_answer: MapThrottle,
     /// The statuses of the errors of the model.
@@ -27,6 +29,8 @@ pub struct CloudMapRules {
     pub shown: ListingMoment,
     /// What a copy of a request is answered whose operation is not done yet.
     pub repeated: RepeatAnswer,
+    /// What a request is answered that has the CreatorRequestId of another one.
+    pub reused: ReuseAnswer,
     /// How long the service knows the CreatorRequestId of a registration.
     pub memory: RequestMemory,
     /// What happens to RRs that UpdateService does not name.
@@ -52,6 +56,7 @@ impl Default for CloudMapRules {
             allowed_actions: None,
             denied_actions: BTreeSet::new(),
             requests_a_second: None,
+            expired_answer: ExpiredAnswer::OfJson,
             throttle_answer: MapThrottle::ThrottlingException,
             error_statuses: ErrorStatuses::All400,
             error_types: ErrorTypeForm::Plain,
@@ -59,6 +64,7 @@ impl Default for CloudMapRules {
             settling: OperationSettling::AfterAsks(1),
             shown: ListingMoment::Done,
             repeated: RepeatAnswer::SameOperation,
+            reused: ReuseAnswer::InvalidInput,
             memory: RequestMemory::Forever,
             omitted_records: OmittedRecords::Deleted,
             keeps_description: false,
@@ -78,12 +84,21 @@ impl CloudMapRules {
     }
 }
 
+/// How a request is answered whose key or token is expired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpiredAnswer {
+    /// 400 `ExpiredTokenException`, as services answer that speak JSON.
+    OfJson,
+    /// 403 `ExpiredToken`, as services answer that speak XML.
+    OfXml,
+}
+
 /// How a request is answered that is one too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapThrottle {
     /// The error that all services have.
     ThrottlingException,
-    /// The error of the model.
+    /// The error of the model, which has it for other operations alone.
     RequestLimitExceeded,
 }
 
@@ -136,6 +151,15 @@ pub enum RepeatAnswer {
     SameOperation,
     /// `DuplicateRequest` with the same operation.
     DuplicateRequest,
+}
+
+/// What a request is answered that has the CreatorRequestId of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReuseAnswer {
+    /// `InvalidInput`.
+    InvalidInput,
+    /// The operation of the other one; nothing is done.
+    OldOperation,
 }
 
 /// How long the service knows the CreatorRequestId of a registration. A copy that it knows is answered with the old

@@ -73,7 +73,8 @@ pub fn serve(arrival: &MapArrival<'_>, state: &mut MapState, rules: &CloudMapRul
     let request = arrival.request;
     if rules.checks_signature {
         let scope = SignatureScope { region: &state.region, service: "servicediscovery" };
-        check_signature(request, &state.keys, scope, now).map_err(MapError::of_signature)?;
+        let refused = |fault| MapError::of_signature(fault, rules.expired_answer);
+        check_signature(request, &state.keys, scope, now).map_err(refused)?;
     }
     state.spend(rules, now)?;
     let (name, members) = arrival.operation.ok_or_else(MapError::unknown_operation)?;

@@ -135,8 +135,7 @@ pub fn get_service(state: &MapState, call: &MapCall<'_>) -> MapResult {
 
 /// Lists services. A page is cut first and filtered then, so that it may be empty though more follow.
 pub fn list_services(state: &MapState, call: &MapCall<'_>) -> MapResult {
-    let items = state.services.iter().map(|numbered| (format!("{:020}", numbered.number), &numbered.item));
-    let (page, next) = filtered_page(items.collect(), call, |own, filter| {
+    let (page, next) = filtered_page(state.listed_services(), call, |own, filter| {
         filter.check_condition(&["EQ"])?;
         let namespace = &own.service.namespace;
         Ok(match filter.name {
@@ -165,6 +164,9 @@ pub fn update_service(state: &mut MapState, call: &MapCall<'_>) -> MapResult {
     };
     let mut service =
         MapService { description, health_check: change.get("HealthCheckConfig").cloned(), ..own.service.clone() };
+    if kind == NamespaceKind::Private && service.health_check.is_some() {
+        return Err(MapError::invalid("HealthCheckConfig cannot be specified for a private namespace"));
+    }
     service.records = updated_records(&own.service, change.get("DnsConfig"), call.rules.omitted_records)?;
     let busy = state.running().find(|operation| match &operation.work {
         MapWork::UpdateService(other) => other.id == service.id,

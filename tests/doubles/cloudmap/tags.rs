@@ -59,7 +59,7 @@ pub fn untag(state: &mut MapState, call: &MapCall<'_>) -> MapResult {
 /// Finds the tags of a resource by its ARN.
 fn tags_of<'s>(state: &'s mut MapState, arn: &str) -> Result<&'s mut BTreeMap<String, String>, MapError> {
     let region = state.region.clone();
-    let services = state.services.iter_mut().map(|numbered| &mut numbered.item.service);
+    let services = state.services.values_mut().map(|numbered| &mut numbered.item.service);
     let of_services = services.map(|service| (service_arn(&region, &service.id), &mut service.tags));
     let namespaces = state.namespaces.iter_mut().map(|numbered| &mut numbered.item);
     let of_namespaces = namespaces.map(|own| (namespace_arn(&region, &own.id), &mut own.tags));
