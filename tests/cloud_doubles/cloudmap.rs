@@ -609,6 +609,12 @@ fn what_has_something_in_it_is_not_deleted() {
     assert!(region.refused("DeleteService", &id).starts_with("400 ServiceNotFound: "));
     let submitted = region.done("DeleteNamespace", &space);
     assert!(region.refused("DeleteNamespace", &space).starts_with("400 DuplicateRequest: "));
+    // A service that comes in between keeps the namespace.
+    let late = region.service("late", &["A"]);
+    region.double.finish_all();
+    assert_eq!((region.status(&submitted).as_str(), region.double.namespaces().len()), ("FAIL", 1));
+    region.double.delete_service(&late);
+    let submitted = region.done("DeleteNamespace", &space);
     region.double.finish_all();
     assert_eq!((region.status(&submitted).as_str(), region.double.namespaces().len()), ("SUCCESS", 0));
     assert!(region.refused("GetNamespace", &space).starts_with("400 NamespaceNotFound: "));

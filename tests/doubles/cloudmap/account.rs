@@ -1,6 +1,6 @@
 //! What the region of an account has: namespaces, services with their instances, and operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -21,6 +21,10 @@ pub struct MapState {
     pub services: BTreeMap<String, Numbered<ServiceState>>,
     /// The operations in the order in which they were submitted.
     pub operations: Vec<MapOperation>,
+    /// The places of operations by their identifiers.
+    pub places: BTreeMap<String, usize>,
+    /// The places of the operations that run.
+    pub open: BTreeSet<usize>,
     /// The requests with a CreatorRequestId that submitted an operation.
     pub remembered: BTreeMap<RequestKey, RememberedRequest>,
     /// The operations that are to fail.
@@ -72,6 +76,8 @@ impl MapState {
             namespaces: Vec::new(),
             services: BTreeMap::new(),
             operations: Vec::new(),
+            places: BTreeMap::new(),
+            open: BTreeSet::new(),
             remembered: BTreeMap::new(),
             failures: Vec::new(),
             keys: Vec::new(),

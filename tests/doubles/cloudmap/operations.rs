@@ -207,13 +207,16 @@ impl MapState {
             failure,
             end: None,
         };
+        let place = self.operations.len();
+        self.places.insert(id.clone(), place);
+        self.open.insert(place);
         self.operations.push(operation);
         id
     }
 
     /// Returns the operations that run.
     pub fn running(&self) -> impl Iterator<Item = &MapOperation> {
-        self.operations.iter().filter(|operation| operation.end.is_none())
+        self.open.iter().map(|place| &self.operations[*place])
     }
 
     /// Refuses a request while an operation of the same instance runs.
@@ -227,8 +230,7 @@ impl MapState {
         let Some(RememberedRequest { input: earlier, operation_id }) = self.remembered.get(key) else {
             return Ok(None);
         };
-        let operation = self.operations.iter().find(|operation| operation.id == *operation_id);
-        let operation = operation.expect("operations are never forgotten");
+        let operation = &self.operations[self.places[operation_id]];
         if operation.end.as_ref().is_some_and(|end| end.failure.is_some()) {
             return Ok(None);
         }
@@ -244,19 +246,17 @@ impl MapState {
 
     /// Says that an operation is to be done, whatever the settings are.
     pub fn release(&mut self, id: &str) {
-        let found = self.operations.iter_mut().find(|operation| operation.id == id);
-        found.expect("the operation is there").is_released = true;
+        let place = self.places[id];
+        self.operations[place].is_released = true;
     }
 
     /// Does all operations that are due, in the order in which they were submitted.
     pub fn settle(&mut self, rules: &CloudMapRules, now: i64) {
         let moment = (now, self.arrived);
-        for place in 0..self.operations.len() {
-            let operation = &self.operations[place];
-            if operation.end.is_some() || !operation.is_due(rules, moment) {
-                continue;
-            }
-            let operation = operation.clone();
+        let is_due = |place: &usize| self.operations[*place].is_due(rules, moment);
+        for place in self.open.iter().copied().filter(is_due).collect::<Vec<usize>>() {
+            self.open.remove(&place);
+            let operation = self.operations[place].clone();
             let done = match operation.failure.clone() {
                 Some(failure) => Err(failure),
                 None => self.carry_out(&operation.work),
@@ -288,14 +288,19 @@ impl MapState {
         match work {
             MapWork::CreateNamespace(number, namespace) => Ok(vec![self.add_namespace(*number, namespace.clone())]),
             MapWork::DeleteNamespace(id) => {
+                if self.services_of(id).next().is_some() {
+                    return Err(("INTERNAL_FAILURE".to_owned(), "The namespace has a service now".to_owned()));
+                }
                 let place = self.namespaces.iter().position(|numbered| numbered.item.id == *id);
                 let before = place.map(|place| self.namespaces.remove(place).item);
                 Ok(vec![MapChange::Namespace { before, after: None }])
             }
             MapWork::UpdateService(after) => {
                 let state = self.service_mut(&after.id).map_err(gone)?;
+                // Tags are changed at once, and so they may be other ones by now.
+                let after = MapService { tags: state.service.tags.clone(), ..after.clone() };
                 let before = std::mem::replace(&mut state.service, after.clone());
-                Ok(vec![MapChange::Service { before: Some(before), after: Some(after.clone()) }])
+                Ok(vec![MapChange::Service { before: Some(before), after: Some(after) }])
             }
             MapWork::Register(service, instance) => {
                 self.check_names(service, instance)?;
@@ -322,7 +327,7 @@ impl MapState {
 /// Says how far an operation is. This counts as a look at it.
 pub fn get_operation(state: &mut MapState, call: &MapCall<'_>) -> MapResult {
     let id = call.required("OperationId");
-    let place = state.operations.iter().position(|operation| operation.id == id);
+    let place = state.places.get(id).copied();
     let place = place.ok_or_else(|| MapError::new("OperationNotFound", format!("Operation not found: {id}")))?;
     state.operations[place].asks += 1;
     state.settle(call.rules, call.now);
