@@ -26,7 +26,7 @@ pub fn pieces(places: &[usize], unit_of: impl Fn(usize) -> usize, belongs: impl 
 }
 
 /// Cuts pieces into batches, in their order. A piece is not cut, so that one that is over the limits is alone; but where a target
-/// takes one RRset at a time, each of its changes is a piece.
+/// takes one RRset at a time, each of its changes is a piece, and where it takes one name at a time, what is of each name.
 ///
 /// `size` gives what a change takes.
 pub fn cut(
@@ -34,15 +34,16 @@ pub fn cut(
     (changes, limits): (&[Change], UpdateLimits),
     size: impl Fn(usize) -> EditSize,
 ) -> Vec<Vec<UnitPiece>> {
-    let pieces = match limits.edits {
-        1 => pieces.into_iter().flat_map(|piece| single(piece, changes)).collect(),
+    let pieces = match limits {
+        UpdateLimits { edits: 1, .. } => pieces.into_iter().flat_map(|piece| single(piece, changes)).collect(),
+        UpdateLimits { names: 1, .. } => pieces.into_iter().flat_map(|piece| by_name(piece, changes)).collect(),
         _ => pieces,
     };
     let mut batches: Vec<Vec<UnitPiece>> = Vec::new();
     let (mut edits, mut taken) = (0, EditSize::default());
     for piece in pieces {
         let more = piece.changes.iter().map(|place| size(*place)).fold(EditSize::default(), EditSize::add);
-        let fits = limits.hold(edits + piece.changes.len(), taken + more);
+        let fits = limits.names > 1 && limits.hold(edits + piece.changes.len(), taken + more);
         match batches.last_mut().filter(|_| fits) {
             Some(batch) => {
                 (edits, taken) = (edits + piece.changes.len(), taken + more);
@@ -55,6 +56,19 @@ pub fn cut(
         }
     }
     batches
+}
+
+/// Cuts a piece into what is of each name, in the order in which the names come first.
+fn by_name(piece: UnitPiece, changes: &[Change]) -> Vec<UnitPiece> {
+    let mut cut: Vec<UnitPiece> = Vec::new();
+    for place in piece.changes {
+        let owner = &changes[place].key.owner;
+        match cut.iter_mut().find(|own| changes[own.changes[0]].key.owner == *owner) {
+            Some(own) => own.changes.push(place),
+            None => cut.push(UnitPiece { unit: piece.unit, changes: vec![place] }),
+        }
+    }
+    cut
 }
 
 /// The place of a change among those of a piece that are made one by one. An apply may end behind each of them.
@@ -114,7 +128,7 @@ mod tests {
 
     #[test]
     fn batches_hold_whole_units_up_to_the_limits() {
-        let limits = UpdateLimits { edits: 5, octets: 100, parts: 6 };
+        let limits = UpdateLimits { edits: 5, octets: 100, parts: 6, names: usize::MAX };
         let size = |octets, parts| move |_| EditSize { octets, parts };
         let by_edits = cut(pieces_of(&[2, 2, 2, 7, 1]), (&[], limits), size(1, 0));
         assert_eq!(shape(&by_edits), [vec![2, 2], vec![2], vec![7], vec![1]]);
@@ -166,6 +180,21 @@ mod tests {
             format!("{unit} {verb}{} {}", change.key.rtype, owner.trim_end_matches(".search.example.net."))
         };
         batches.iter().map(words).collect()
+    }
+
+    #[test]
+    fn name_by_name_the_types_of_a_name_stay_together() {
+        let changes = [
+            by("a", Rtype::A, (NONE, (600, &["192.0.2.1"]))),
+            by("b", Rtype::AAAA, (NONE, ADDRESS)),
+            by("a", Rtype::AAAA, (NONE, ADDRESS)),
+            by("b", Rtype::AAAA, (NONE, ADDRESS)),
+        ];
+        let pieces = vec![UnitPiece { unit: 0, changes: vec![0, 1, 2] }, UnitPiece { unit: 1, changes: vec![3] }];
+        let limits = UpdateLimits { names: 1, ..UpdateLimits::NONE };
+        let batches = cut(pieces, (&changes, limits), |_| EditSize::default());
+        let places: Vec<_> = batches.iter().flatten().map(|piece| (piece.unit, piece.changes.clone())).collect();
+        assert_eq!((batches.len(), places), (3, vec![(0, vec![0, 2]), (0, vec![1]), (1, vec![3])]));
     }
 
     #[test]

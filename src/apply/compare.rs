@@ -54,6 +54,15 @@ pub fn is_after(change: &Change, answer: &Answer) -> bool {
     is_left(change, change.kind.after(), answer)
 }
 
+/// Whether an RRset is between what the plan saw and what it is to be.
+pub fn is_between(change: &Change, answer: &Answer) -> bool {
+    match answer {
+        Answer::Holds(rtype, rrset) if *rtype == change.key.rtype => change.kind.is_between(Some(rrset)),
+        Answer::Nothing | Answer::Holds(Rtype::CNAME, _) => change.kind.is_between(None),
+        _ => false,
+    }
+}
+
 /// Whether an RRset is what a change leaves after some step of it, the TTL too; none is left where it goes.
 pub fn is_left(change: &Change, left: Option<&Rrset>, answer: &Answer) -> bool {
     match (left, answer) {

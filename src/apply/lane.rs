@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::compare::{DeletedCnames, is_after, is_left, shown, shown_before};
+use super::compare::{DeletedCnames, is_after, is_between, is_left, shown, shown_before};
 use super::model::OutcomeCode;
 use super::quorum::{LaneVotes, VoteTerms};
 use crate::change::{Change, NoticeCode};
@@ -144,6 +144,8 @@ pub struct LaneSurvey<'a> {
     made_earlier: Vec<bool>,
     /// Whether others may have written at the same time as an earlier part of the apply made each change.
     pub raced_earlier: Vec<bool>,
+    /// Whether an earlier part of this apply may have ended in the middle of each change.
+    begun: Vec<bool>,
     /// Whether each change stays as it is in this step.
     stays: Vec<bool>,
     /// Either of them.
@@ -203,10 +205,11 @@ impl<'a> LaneSurvey<'a> {
         let deleted_cnames = DeletedCnames::of((0..changes.len()).filter(own).map(|place| &changes[place]));
         let made = vec![false; changes.len()];
         let (made_earlier, raced_earlier, stays, standings) = (made.clone(), made.clone(), made.clone(), Vec::new());
+        let begun = made.clone();
         #[rustfmt::skip]
         let mut lane = LaneSurvey {
             target, votes, targets, changes, places, left_out, is_blocked, deleted_cnames, answers,
-            standings, made_earlier, raced_earlier, stays, made, absent, copies, problems,
+            standings, made_earlier, raced_earlier, begun, stays, made, absent, copies, problems,
         };
         lane.find_standings();
         lane
@@ -270,6 +273,12 @@ impl<'a> LaneSurvey<'a> {
         };
         self.made_earlier = self.changes.iter().enumerate().map(is_made).collect();
         self.raced_earlier = said.iter().map(|made| *made == MadeBefore::Raced).collect();
+        let divisible: HashSet<&CopyId> =
+            self.copies.iter().filter(|copy| copy.writer.is_divisible()).map(|copy| &copy.copy).collect();
+        let is_begun = |(made, change): (&MadeBefore, &Change)| {
+            *made == MadeBefore::Perhaps && divisible.contains(&self.copy_of(change))
+        };
+        self.begun = said.iter().zip(self.changes).map(is_begun).collect();
         self.find_standings();
     }
 
@@ -320,23 +329,30 @@ impl<'a> LaneSurvey<'a> {
         let mut read = Vec::new();
         for place in places {
             match &self.answers[*place] {
-                Some(Ok(answer)) => read.push((&self.changes[*place], self.made[*place], answer)),
+                Some(Ok(answer)) => read.push((*place, self.made[*place], answer)),
                 Some(Err(error)) => return UnitStanding::Left(UnitVerdict::of_error(OutcomeCode::Failed, error)),
                 None => {}
             }
         }
-        let is_as_planned = read.iter().all(|(change, _, answer)| is_after(change, answer));
+        let is_as_planned = read.iter().all(|(place, _, answer)| is_after(&self.changes[*place], answer));
         if is_as_planned && (places.is_empty() || !read.iter().all(|(_, made, _)| *made)) {
             return UnitStanding::Already;
         }
-        let is_unchanged = |change: &Change, made: bool, answer: &Answer| {
-            if made { is_after(change, answer) } else { self.deleted_cnames.is_before(change, answer) }
+        let is_unchanged = |place: usize, made: bool, answer: &Answer| {
+            let change = &self.changes[place];
+            let is_before = || self.deleted_cnames.is_before(change, answer);
+            let is_on_its_way = || self.begun[place] && is_between(change, answer);
+            if made { is_after(change, answer) } else { is_before() || is_on_its_way() }
         };
         let absent = || places.iter().filter(|place| !self.made[**place]).find_map(|place| self.absent.get(place));
-        match read.into_iter().find(|(change, made, answer)| !is_unchanged(change, *made, answer)) {
+        match read.into_iter().find(|(place, made, answer)| !is_unchanged(*place, *made, answer)) {
             None => absent().map_or(UnitStanding::Open, |name| UnitStanding::Left(UnitVerdict::stale(lost(name)))),
-            Some((change, true, answer)) => UnitStanding::Left(UnitVerdict::stale(undone_since(change, answer))),
-            Some((change, false, answer)) => UnitStanding::Left(UnitVerdict::stale(differs(change, answer))),
+            Some((place, true, answer)) => {
+                UnitStanding::Left(UnitVerdict::stale(undone_since(&self.changes[place], answer)))
+            }
+            Some((place, false, answer)) => {
+                UnitStanding::Left(UnitVerdict::stale(differs(&self.changes[place], answer)))
+            }
         }
     }
 

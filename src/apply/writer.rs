@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::batch::{self, UnitPiece};
 use super::board::ApplyBoard;
-use super::compare::is_after;
+use super::compare::{is_after, is_between};
 use super::lane::{SurveyedCopy, UnitVerdict, differs, standing_marker};
 use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
 use super::quorum::UnitTurn;
@@ -474,7 +474,9 @@ impl<'a> ZoneWriter<'a> {
                 } else {
                     replies.push_front(UpdateReply::Unknown(error.clone()));
                     let verdict = UnitVerdict::of_error(OutcomeCode::NotReached, &error);
-                    self.give_up(&verdict, flight, &replies, BatchDoubt::Undone);
+                    let is_divisible = self.zone.writer.is_divisible();
+                    let doubt = if is_divisible { BatchDoubt::Readable } else { BatchDoubt::Undone };
+                    self.give_up(&verdict, flight, &replies, doubt);
                 }
             }
             Some(UpdateReply::Failed(error)) => {
@@ -630,6 +632,11 @@ impl<'a> ZoneWriter<'a> {
         self.board.lane.deleted_cnames.is_before(change, answer)
     }
 
+    /// Whether an RRset is as the plan saw it, as it is to be, or between the two.
+    fn is_on_its_way(&self, change: &Change, answer: &Answer) -> bool {
+        self.is_before(change, answer) || is_after(change, answer) || is_between(change, answer)
+    }
+
     /// Reads RRsets of changes.
     fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, Problem> {
         let questions: Vec<_> = places.iter().map(|place| Question::of(&self.change(*place).key)).collect();
@@ -686,6 +693,9 @@ impl<'a> ZoneWriter<'a> {
         Ok(if read().all(|(change, answer)| is_after(change, answer)) {
             ChainLook::Took(1)
         } else if read().all(|(change, answer)| self.is_before(change, answer)) {
+            ChainLook::Took(0)
+        } else if self.zone.writer.is_divisible() && read().all(|(change, answer)| self.is_on_its_way(change, answer)) {
+            // The same update goes on from there.
             ChainLook::Took(0)
         } else if let ([_], true) = (places.as_slice(), self.zone.writer.compares()) {
             ChainLook::Replaced

@@ -176,7 +176,14 @@ impl<'a, 'c> Claimant<'a, 'c> {
             }
         }
         let (zone, values) = (&self.context.zone_spec(site.zone).name, values.iter().collect::<Vec<&Rdata>>());
-        let refusal = |bounds: &RecordBounds| bounds.refusal(zone, (site.owner, site.rtype), ttl, &values);
+        let beside: Vec<Rtype> = match site.found {
+            Some(_) => Vec::new(),
+            None => self.context.live.rrsets_at(site.owner).map(|found| found.rrset.rtype()).collect(),
+        };
+        let refusal = |bounds: &RecordBounds| {
+            let of_rrset = bounds.refusal(zone, (site.owner, site.rtype), ttl, &values);
+            of_rrset.or_else(|| (bounds.beside)(site.owner, site.rtype, &beside))
+        };
         let refused = bounds.iter().find_map(|(target, bounds)| Some((target, refusal(bounds)?)));
         if let Some((target, why)) = refused {
             let origin = acts.iter().find_map(|act| act.evidence.first()).copied();

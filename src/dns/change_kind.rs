@@ -1,6 +1,6 @@
 //! What a change does to one RRset. Pure.
 
-use super::Rrset;
+use super::{Rdata, Rrset};
 
 /// Before and after; never equal.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,23 @@ impl ChangeKind {
         matches!(self, ChangeKind::Modify { before, after } if before.has_records_of(after))
     }
 
+    /// Whether a change that ended in the middle may have left this: nothing but values of both sides, all that both have, and TTL and
+    /// mark of one of them.
+    pub fn is_between(&self, live: Option<&Rrset>) -> bool {
+        let (before, after) = (self.before(), self.after());
+        let sides = || [before, after].into_iter().flatten();
+        let holds = |rrset: Option<&Rrset>, value: &Rdata| {
+            rrset.is_some_and(|rrset| rrset.rdata().binary_search(value).is_ok())
+        };
+        let is_of_side = |live: &Rrset| {
+            sides().any(|side| side.ttl() == live.ttl())
+                && sides().any(|side| side.mark() == live.mark())
+                && live.rdata().iter().all(|value| sides().any(|side| holds(Some(side), value)))
+        };
+        let mut both = before.into_iter().flat_map(Rrset::rdata).filter(|value| holds(after, value));
+        live.is_none_or(is_of_side) && both.all(|value| holds(live, value))
+    }
+
     /// Whether the change can be made by way of an RRset, so that no value goes before all others have come: it is what was
     /// there before, or has the values of both sides.
     pub fn may_pass(&self, via: &Rrset) -> bool {
@@ -67,5 +84,30 @@ impl ChangeKind {
             ChangeKind::Delete { .. } => None,
             ChangeKind::Create { after } | ChangeKind::Modify { after, .. } => Some(after),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dns::{NameRef, Rtype, Ttl};
+
+    fn rrset(ttl: u64, values: &[&str]) -> Option<Rrset> {
+        let values = values.iter().map(|value| Rdata::read(Rtype::A, value, NameRef::ROOT).unwrap()).collect();
+        Rrset::new(Ttl::from_secs(ttl).unwrap(), values)
+    }
+
+    #[test]
+    fn a_change_that_ended_in_the_middle_is_known() {
+        let before = rrset(60, &["192.0.2.1", "192.0.2.2"]);
+        let kind = ChangeKind::between(before, rrset(300, &["192.0.2.2", "192.0.2.3"])).unwrap();
+        let is = |ttl, values: &[&str]| kind.is_between(rrset(ttl, values).as_ref());
+        assert!(is(60, &["192.0.2.1", "192.0.2.2", "192.0.2.3"]) && is(300, &["192.0.2.2"]));
+        assert!(!is(60, &["192.0.2.1"]), "what stays is gone");
+        assert!(!is(60, &["192.0.2.2", "192.0.2.9"]), "another value is there");
+        assert!(!is(61, &["192.0.2.2"]), "it has another TTL");
+        assert!(!kind.is_between(None));
+        let kind = ChangeKind::Create { after: rrset(60, &["192.0.2.1", "192.0.2.2"]).unwrap() };
+        assert!(kind.is_between(rrset(60, &["192.0.2.1"]).as_ref()) && kind.is_between(None));
     }
 }

@@ -17,9 +17,7 @@ use crate::plan::Plan;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
-use crate::target::{
-    AtomicUnit, CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence,
-};
+use crate::target::{CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -119,7 +117,7 @@ fn share(pool: &Pool, target: &TargetId) -> Option<PoolShare> {
 /// is not written together with anything else would fence nothing.
 pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
     let capabilities = provider::capabilities(target);
-    let may_fence = capabilities.is_none_or(|own| own.unit != AtomicUnit::Rrset);
+    let may_fence = capabilities.is_none_or(|own| own.unit.spans_rrsets());
     may_fence && spec.fence.or(capabilities.map(|own| own.fence)) == Some(ZoneFence::Marker)
 }
 

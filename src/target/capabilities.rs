@@ -31,6 +31,13 @@ pub struct TargetCapabilities {
     pub marks: Option<MarkPlace>,
 }
 
+impl AtomicUnit {
+    /// Whether one spans several RRsets, so that a marker can be a part of it.
+    pub fn spans_rrsets(self) -> bool {
+        !matches!(self, AtomicUnit::Rrset | AtomicUnit::Record)
+    }
+}
+
 /// How fast a target may be written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WritePace {
@@ -79,6 +86,8 @@ words! {
         Transaction = "transaction",
         /// One RRset. Nothing spans several, so that no marker can be a part of what is written.
         Rrset = "rrset",
+        /// One record. An update of an RRset may end in the middle.
+        Record = "record",
         /// The file of a zone.
         ZoneFile = "zone-file",
     }
@@ -137,6 +146,8 @@ words! {
         ReadBack = "read-back",
         /// The service says that all its name servers have it.
         InSync = "in-sync",
+        /// The service says that the operation succeeded.
+        Operation = "operation",
         /// The command that loads its files succeeds.
         Reload = "reload",
     }

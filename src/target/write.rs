@@ -45,11 +45,14 @@ pub struct UpdateLimits {
     pub octets: usize,
     /// The most parts of all edits, as [`WriteTarget::size`] counts them.
     pub parts: usize,
+    /// The most owner names: any number, or one.
+    pub names: usize,
 }
 
 impl UpdateLimits {
     /// An update may hold any number of edits.
-    pub const NONE: UpdateLimits = UpdateLimits { edits: usize::MAX, octets: usize::MAX, parts: usize::MAX };
+    pub const NONE: UpdateLimits =
+        UpdateLimits { edits: usize::MAX, octets: usize::MAX, parts: usize::MAX, names: usize::MAX };
 
     /// Whether so many edits of this size fit.
     pub fn hold(&self, edits: usize, size: EditSize) -> bool {
@@ -132,6 +135,12 @@ pub trait WriteTarget: Send + Sync {
     /// Whether what was seen before is compared as a part of each write, so that no edit of others can be lost.
     fn compares(&self) -> bool {
         true
+    }
+
+    /// Whether an update that ends in the middle may leave an RRset between what it was and what it was to be: the same update
+    /// goes on from there.
+    fn is_divisible(&self) -> bool {
+        false
     }
 
     /// Starts to write a zone. Nothing is sent and no connection made yet.

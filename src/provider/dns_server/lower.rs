@@ -22,7 +22,7 @@ use crate::target::{RrsetEdit, Update, UpdateLimits};
 /// What one update may hold. A message holds some 1 700 new RRsets of short names; 500 edits leave most of them well
 /// below the limit, more make no server faster, and one refusal concerns fewer hosts. 60 KiB leave
 /// room for header, zone and signature.
-pub const LIMITS: UpdateLimits = UpdateLimits { edits: 500, octets: 60 * 1024, parts: usize::MAX };
+pub const LIMITS: UpdateLimits = UpdateLimits { edits: 500, octets: 60 * 1024, parts: usize::MAX, names: usize::MAX };
 
 /// The longest message (RFC 1035 section 4.2.2).
 const MAX_MESSAGE: usize = 65_535;

@@ -20,7 +20,7 @@ const MOST: usize = 128;
 const REQUEST: usize = 1_400_000;
 
 /// What one update may hold, with room for the marker.
-pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST - 1, octets: REQUEST, parts: MOST - 1 };
+pub const LIMITS: UpdateLimits = UpdateLimits { edits: MOST - 1, octets: REQUEST, parts: MOST - 1, names: usize::MAX };
 
 /// What an edit takes: octets of the request, and comparisons or operations, whichever are more.
 pub fn size(edit: RrsetEdit<'_>) -> EditSize {

@@ -13,7 +13,7 @@ use crate::dns::{Name, RrKey, Rrset, RrsetRef, Rtype, ZoneContents};
 use crate::target::{OpaqueRecords, RrsetEdit, Update, UpdateLimits};
 
 /// What one request may hold. The server takes 2 MiB (`webserver-max-bodysize`), and needs about as long for one as for hundreds.
-pub const LIMITS: UpdateLimits = UpdateLimits { edits: 1_000, octets: 1_000_000, parts: usize::MAX };
+pub const LIMITS: UpdateLimits = UpdateLimits { edits: 1_000, octets: 1_000_000, parts: usize::MAX, names: usize::MAX };
 
 /// How many octets an edit takes at most in a request.
 pub fn octets(edit: RrsetEdit<'_>) -> usize {

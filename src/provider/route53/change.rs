@@ -18,7 +18,7 @@ pub const CHARACTERS: usize = 32_000;
 
 /// What one update may hold, with room for the marker, which is deleted and created.
 const LIMITS: UpdateLimits =
-    UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: RECORDS - 2 };
+    UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: RECORDS - 2, names: usize::MAX };
 
 /// What one update may hold where the settings allow so many records.
 pub fn limits(records: Option<usize>) -> UpdateLimits {

@@ -73,6 +73,7 @@ fn unit(target: &TargetDiagnosis) -> String {
         AtomicUnit::Request => "a request about one zone",
         AtomicUnit::Transaction => "a transaction about one zone",
         AtomicUnit::Rrset => return "one RRset".to_owned(),
+        AtomicUnit::Record => return "one record; an update of an RRset may end in the middle".to_owned(),
         AtomicUnit::ZoneFile => "the file of a zone",
     };
     let limits = capabilities.limits;
@@ -135,6 +136,7 @@ fn proof(proof: PublicationProof) -> &'static str {
     match proof {
         PublicationProof::ReadBack => "what was written is read back",
         PublicationProof::InSync => "the service says that all its name servers have it",
+        PublicationProof::Operation => "the service says that the operation succeeded",
         PublicationProof::Reload => "`reload` succeeds",
     }
 }

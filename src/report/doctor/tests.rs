@@ -80,7 +80,7 @@ fn abilities() -> TargetAbilities {
         home: ZoneHome::Servers,
         making: ZoneMaking { creates: true, deletes: false },
         unit: AtomicUnit::Message,
-        limits: UpdateLimits { edits: 500, octets: 61_440, parts: usize::MAX },
+        limits: UpdateLimits { edits: 500, octets: 61_440, parts: usize::MAX, names: usize::MAX },
         comparison: RrsetComparison::Records,
         fence: ZoneFence::Marker,
         bounds: RecordBounds::ALL,
