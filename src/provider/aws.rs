@@ -16,11 +16,17 @@
 //! | `metadata` | asks the metadata service of an EC2 instance |
 //! | `container` | asks the endpoint of a container |
 //! | `sts` | asks for the credentials of a role |
+//! | `fault` | pure: why something was not done |
+//! | `client` | asks a service, with a signature |
 //! | `login` | keeps credentials, and renews them in time |
 
 mod chain;
+mod client;
 mod container;
 mod credentials;
+#[cfg(test)]
+pub mod doubled;
+mod fault;
 mod login;
 mod metadata;
 mod profile;
@@ -35,10 +41,12 @@ mod testing;
 mod tests;
 mod xml;
 
+pub use self::client::{AwsClient, AwsQuestion};
+pub use self::fault::{AwsFault, AwsFaultKind, RefusedAnswer};
 pub use self::login::AwsLogin;
 #[cfg(test)]
 pub use self::settings::AwsIdentity;
 pub use self::settings::AwsSettings;
-pub use self::sign::{AwsRequest, SigningScope, sign};
+
 pub use self::surroundings::AwsSurroundings;
 pub use self::xml::{XmlElement, escaped};

@@ -48,6 +48,8 @@ pub mod token;
 
 mod url;
 
+mod zone_ids;
+
 use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};

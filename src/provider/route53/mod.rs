@@ -33,7 +33,7 @@ mod zones;
 
 use std::time::Duration;
 
-use super::aws::{AwsLogin, AwsSurroundings};
+use super::aws::{AwsClient, AwsLogin, AwsSurroundings};
 use super::pace::AccountPace;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
@@ -45,7 +45,7 @@ use crate::target::{
     ZoneMaking,
 };
 
-use self::client::Route53Client;
+use self::client::{Route53Client, SERVICE, read_fault, region_of};
 use self::examine::examine;
 use self::settings::{Route53Settings, endpoints, place, server_names};
 use self::target::Route53Reader;
@@ -94,15 +94,18 @@ fn reader(settings: Route53Settings, context: &ProviderContext<'_>, place: Strin
         Problem::new(place.clone(), "connect-failed", error.message).hint("look at the settings of TLS")
     })?;
     let login = AwsLogin::new(settings.login.clone(), AwsSurroundings::of_process(context.workspace));
-    let client = Route53Client {
+    let client = AwsClient {
         endpoint: settings.endpoint.clone(),
+        service: SERVICE,
+        region: region_of(&settings.endpoint).to_owned(),
         http: Box::new(http),
         pace: AccountPace::of(&format!("route53 {} {}", settings.endpoint, login.source())),
         login,
         interval: Duration::from_secs(1) / u32::try_from(settings.requests).unwrap_or(u32::MAX),
         clock: Box::new(|| Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")),
+        read_fault,
     };
-    Ok(Route53Reader { client, settings, place, zones: ZoneList::default() })
+    Ok(Route53Reader { client: Route53Client(client), settings, place, zones: ZoneList::default() })
 }
 
 /// Opens a target.

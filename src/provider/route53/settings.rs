@@ -6,13 +6,14 @@ use std::time::Duration;
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::config::shared::A_DURATION;
-use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
 use crate::inventory::value;
 use crate::provider::TargetEndpoint;
 use crate::provider::aws::AwsSettings;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
+use crate::provider::zone_ids::ZoneIdSetting;
 use crate::target::ReadingManner;
 
 /// Where the API is, for all regions but those of China.
@@ -55,6 +56,15 @@ pub struct ZoneChoice {
     /// The ids of some of them, by their names.
     pub ids: BTreeMap<Name, String>,
 }
+
+/// The ids of hosted zones.
+const IDS: ZoneIdSetting = ZoneIdSetting {
+    key: "zone_ids",
+    of: "a hosted zone",
+    example: "Z0123456789ABCDEFGHIJ",
+    prefix: "/hostedzone/",
+    is_id: |id| !id.is_empty() && id.len() <= 32 && id.bytes().all(|octet| octet.is_ascii_alphanumeric()),
+};
 
 /// Reads settings; `None` where something in them is wrong.
 pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Settings>, Diagnostics) {
@@ -109,10 +119,7 @@ fn read_choice(reader: &mut TableReader<'_>) -> Option<ZoneChoice> {
         None => Some(Vec::new()),
         Some(node) => read_tags(reader, node),
     };
-    let ids = match reader.take("zone_ids") {
-        None => Some(BTreeMap::new()),
-        Some(node) => read_ids(reader, node),
-    };
+    let ids = IDS.read(reader);
     let (tags, ids) = tags.zip(ids)?;
     (!is_said || is_private.is_some()).then_some(ZoneChoice { is_private, tags, ids })
 }
@@ -136,36 +143,6 @@ fn read_tag(reader: &mut TableReader<'_>, item: &SettingsNode) -> Option<(String
         return None;
     }
     Some((key.to_owned(), value))
-}
-
-/// Reads `zone_ids`: a table of zones to their ids.
-fn read_ids(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<BTreeMap<Name, String>> {
-    let SettingsValue::Table(entries) = &node.value else {
-        reader.error(
-            node,
-            "bad-value",
-            "`zone_ids` is a table such as `{ \"example.net\" = \"Z0123456789ABCDEFGHIJ\" }`",
-        );
-        return None;
-    };
-    let read = |(key, value): &(SettingsKey, SettingsNode)| read_id(reader, &key.name, value);
-    let ids: Vec<Option<(Name, String)>> = entries.iter().map(read).collect();
-    ids.into_iter().collect()
-}
-
-/// Reads the id of a zone.
-fn read_id(reader: &mut TableReader<'_>, zone: &str, value: &SettingsNode) -> Option<(Name, String)> {
-    let Ok(name) = Name::parse(zone) else {
-        reader.error(value, "bad-value", format!("`{zone}` is not the name of a zone"));
-        return None;
-    };
-    let id = value.as_text().unwrap_or_default().trim_start_matches("/hostedzone/");
-    if id.is_empty() || id.len() > 32 || !id.bytes().all(|octet| octet.is_ascii_alphanumeric()) {
-        let message = format!("`{id}` is not the id of a hosted zone, such as `Z0123456789ABCDEFGHIJ`");
-        reader.error(value, "bad-value", message);
-        return None;
-    }
-    Some((name, id.to_owned()))
 }
 
 /// The name of the API's host, where the settings say it.

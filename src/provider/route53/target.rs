@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::client::{Route53Client, Route53Fault, Route53Question};
+use super::client::{Route53Client, Route53Question};
 use super::document::{self, HostedZone, ListedSet, SetPage, SetPlace};
 use super::names::name_text;
 use super::settings::Route53Settings;
@@ -10,6 +10,7 @@ use super::zones::ZoneList;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::http::HttpMethod;
+use crate::provider::aws::AwsFault;
 use crate::provider::outage::place_of;
 use crate::provider::record_sets::contents_of;
 use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, apexes_of, marker_key};
@@ -51,7 +52,7 @@ pub struct Route53Zone {
 
 impl Route53Reader {
     /// The problem of a fault at a zone.
-    pub fn problem(&self, zone: &ZoneName, fault: Route53Fault) -> Problem {
+    pub fn problem(&self, zone: &ZoneName, fault: AwsFault) -> Problem {
         fault.at(self.place(zone))
     }
 
@@ -69,7 +70,7 @@ impl Route53Reader {
     }
 
     /// Reads a page of the sets of a hosted zone, from this place on.
-    fn page(&self, hosted: &HostedZone, from: Option<&SetPlace>, count: usize) -> Result<(SetPage, u64), Route53Fault> {
+    fn page(&self, hosted: &HostedZone, from: Option<&SetPlace>, count: usize) -> Result<(SetPage, u64), AwsFault> {
         let count = count.to_string();
         let mut query: Vec<(&str, &str)> = vec![("maxitems", &count)];
         if let Some(SetPlace { name, rtype, identifier }) = from {
@@ -81,13 +82,13 @@ impl Route53Reader {
         let max = self.settings.limits.octets;
         let question = Route53Question { method: HttpMethod::Get, path: &path, query: &query, content: "", max };
         let content = self.client.ask(&question)?;
-        Ok((document::read_sets(&content).map_err(Route53Fault::unusable)?, content.len() as u64))
+        Ok((document::read_sets(&content).map_err(AwsFault::unusable)?, content.len() as u64))
     }
 
     /// Reads all sets at a name.
     ///
     /// Errors: there is no answer.
-    pub fn sets_at(&self, hosted: &HostedZone, name: &Name) -> Result<Vec<ListedSet>, Route53Fault> {
+    pub fn sets_at(&self, hosted: &HostedZone, name: &Name) -> Result<Vec<ListedSet>, AwsFault> {
         let mut from = SetPlace { name: name_text(name.as_name()), rtype: None, identifier: None };
         let mut sets = Vec::new();
         loop {
@@ -106,7 +107,7 @@ impl Route53Reader {
     }
 
     /// The values of the marker, as they are listed.
-    fn marker(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<Vec<String>, Route53Fault> {
+    fn marker(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<Vec<String>, AwsFault> {
         let Some(key) = marker_key(zone) else { return Ok(Vec::new()) };
         let from =
             SetPlace { name: name_text(key.owner.as_name()), rtype: Some(Rtype::TXT.to_string()), identifier: None };
@@ -122,7 +123,7 @@ impl Route53Reader {
         let hosted = self.hosted(zone)?;
         let read = self.read_hosted(&hosted, zone).and_then(|(sets, octets)| Ok((by_name(sets)?, octets)));
         let (by_name, octets) = read.map_err(|fault| self.problem(zone, fault))?;
-        let unusable = |why: String| self.problem(zone, Route53Fault::unusable(why));
+        let unusable = |why: String| self.problem(zone, AwsFault::unusable(why));
         let owned = by_name.iter().flat_map(|(owner, sets)| sets.iter().map(|set| (owner.as_name(), set.rrset())));
         let (contents, opaque) = contents_of(zone, owned).map_err(unusable)?;
         Ok(Route53Zone { contents, opaque, octets })
@@ -131,12 +132,12 @@ impl Route53Reader {
     /// Reads all sets of a zone, by their names; as [`Route53Reader::read`].
     ///
     /// Errors: they cannot be read.
-    pub fn sets(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+    pub fn sets(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<BTreeMap<Name, Vec<ListedSet>>, AwsFault> {
         by_name(self.read_hosted(hosted, zone)?.0)
     }
 
     /// Reads all sets, with how many octets they came in.
-    fn read_hosted(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<(Vec<ListedSet>, u64), Route53Fault> {
+    fn read_hosted(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<(Vec<ListedSet>, u64), AwsFault> {
         for _ in 0..TRIES {
             let (mut page, mut octets) = self.page(hosted, None, PAGE)?;
             let mut before = None;
@@ -163,11 +164,11 @@ impl Route53Reader {
         }
         let message = "another run of zonewright wrote to the zone between its pages, each time that it was read";
         let hint = "try again".to_owned();
-        Err(Route53Fault { hint, ..Route53Fault::unusable(message.to_owned()) })
+        Err(AwsFault { hint, ..AwsFault::unusable(message.to_owned()) })
     }
 
     /// Checks that not too much was read.
-    fn check_size(&self, sets: &[ListedSet], octets: u64) -> Result<(), Route53Fault> {
+    fn check_size(&self, sets: &[ListedSet], octets: u64) -> Result<(), AwsFault> {
         let limits = self.settings.limits;
         let records: usize = sets.iter().map(|set| set.values.len().max(1)).sum();
         if records as u64 <= limits.records && octets <= limits.octets {
@@ -175,7 +176,7 @@ impl Route53Reader {
         }
         let message = format!("the zone has more than {} records or {} bytes", limits.records, limits.octets);
         let hint = "if the zone is that large, raise `max_records` or `max_size` of the target".to_owned();
-        Err(Route53Fault { code: "read-limit", hint, ..Route53Fault::unusable(message) })
+        Err(AwsFault { code: "read-limit", hint, ..AwsFault::unusable(message) })
     }
 }
 
@@ -187,10 +188,10 @@ fn marker_in(sets: &[ListedSet], zone: &ZoneName) -> Option<Vec<String>> {
 }
 
 /// Sets by their names.
-fn by_name(sets: Vec<ListedSet>) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+fn by_name(sets: Vec<ListedSet>) -> Result<BTreeMap<Name, Vec<ListedSet>>, AwsFault> {
     let mut by_name: BTreeMap<Name, Vec<ListedSet>> = BTreeMap::new();
     for set in sets {
-        by_name.entry(set.owner().map_err(Route53Fault::unusable)?).or_default().push(set);
+        by_name.entry(set.owner().map_err(AwsFault::unusable)?).or_default().push(set);
     }
     Ok(by_name)
 }

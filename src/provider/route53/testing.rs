@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::client::Route53Client;
+use super::client::{Route53Client, SERVICE, read_fault, region_of};
 use super::names;
 use super::settings::{Route53Settings, ZoneChoice};
 use super::target::Route53Reader;
@@ -11,51 +11,27 @@ use super::writer::Route53Writer;
 use super::zones::ZoneList;
 use crate::dns::{Name, NameRef, Rdata, Rtype};
 use crate::http::HttpAsker;
-use crate::inventory::value::Time;
-use crate::provider::aws::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings, XmlElement};
+use crate::provider::aws::doubled::{clock_of, login, login_settings};
+use crate::provider::aws::{AwsClient, XmlElement};
 use crate::provider::limits::ReadLimits;
 use crate::provider::pace::AccountPace;
 use crate::provider::pace::testing::StillClock;
 use crate::target::WriteTarget;
 
-/// The keys that the double knows.
-pub const KEYS: (&str, &str) = ("AKIDEXAMPLE", "secret/of+example");
-
-/// When the clock of tests begins: 2026-11-30, in seconds since the epoch.
-pub const BEGIN: i64 = 1_796_000_400;
-
-/// The seconds since the epoch on a clock that moves only while something waits.
-pub fn seconds(clock: &StillClock) -> i64 {
-    BEGIN + i64::try_from(clock.0.lock().expect("no test panics with it").as_secs()).expect("a few hours")
-}
-
-/// Who asks, with these keys.
-fn login((id, secret): (&'static str, &'static str)) -> AwsLogin {
-    let variables = Box::new(move |name: &str| match name {
-        "AWS_ACCESS_KEY_ID" => Some(id.to_owned()),
-        "AWS_SECRET_ACCESS_KEY" => Some(secret.to_owned()),
-        _ => None,
-    });
-    let mut surroundings = AwsSurroundings::of_process(std::path::Path::new("."));
-    surroundings.process.variables = variables;
-    AwsLogin::new(login_settings(), surroundings)
-}
-
-/// The settings of a log-in that say nothing.
-fn login_settings() -> AwsSettings {
-    AwsSettings { identity: AwsIdentity::FirstSet { then_metadata: false }, role: None, region: None }
-}
+pub use crate::provider::aws::doubled::{BEGIN, KEYS, seconds};
 
 /// What reads an account, at so many requests a second by a clock.
 pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -> Route53Reader {
-    let own = clock.clone();
-    let client = Route53Client {
+    let client = AwsClient {
         endpoint: "http://double".to_owned(),
+        service: SERVICE,
+        region: region_of("http://double").to_owned(),
         http,
         login: login(KEYS),
         pace: Arc::new(AccountPace::new(Box::new(clock.clone()))),
         interval: Duration::from_millis(200),
-        clock: Box::new(move || Time::from_nanos(seconds(&own) * 1_000_000_000)),
+        clock: clock_of(clock),
+        read_fault,
     };
     let settings = Route53Settings {
         login: login_settings(),
@@ -67,7 +43,7 @@ pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -
         publication: Duration::from_secs(60),
         limits: ReadLimits::default(),
     };
-    Route53Reader { client, settings, place: "Route 53".to_owned(), zones: ZoneList::default() }
+    Route53Reader { client: Route53Client(client), settings, place: "Route 53".to_owned(), zones: ZoneList::default() }
 }
 
 /// What writes to an account, by a clock that moves only while something waits.

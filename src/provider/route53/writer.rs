@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::change::{SeenSets, limits, size};
-use super::client::{Route53Fault, Route53FaultKind, Route53Question};
+use super::client::Route53Question;
 use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
 use super::target::{Route53Reader, requests_for};
 use crate::diag::Problem;
@@ -13,6 +13,7 @@ use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
 use crate::provider::at_once::{AtOnce, DeliveredUpdate};
+use crate::provider::aws::{AwsFault, AwsFaultKind};
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
     Answer, EditSize, Question, ReadTarget as _, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone,
@@ -73,7 +74,7 @@ impl Route53Writer {
         hosted: &HostedZone,
         zone: &ZoneName,
         names: &BTreeSet<Name>,
-    ) -> Result<BTreeMap<Name, Vec<ListedSet>>, Route53Fault> {
+    ) -> Result<BTreeMap<Name, Vec<ListedSet>>, AwsFault> {
         let mut read = BTreeMap::new();
         if requests_for(hosted.sets) < names.len() as u64 {
             let mut all = self.reader.sets(hosted, zone)?;
@@ -88,7 +89,7 @@ impl Route53Writer {
     }
 
     /// Makes the batch of an update, by what was seen or, where `anew` says so, by what is seen now.
-    fn plan(&self, hosted: &HostedZone, update: &Update<'_>, anew: bool) -> Result<ActionsOr, Route53Fault> {
+    fn plan(&self, hosted: &HostedZone, update: &Update<'_>, anew: bool) -> Result<ActionsOr, AwsFault> {
         let names: BTreeSet<Name> = update.edits.iter().map(|edit| edit.key.owner.as_name().to_name()).collect();
         let missing: BTreeSet<Name> =
             self.with_seen(update.zone, |seen| names.iter().filter(|name| anew || seen.lacks(name)).cloned().collect());
@@ -106,7 +107,7 @@ impl Route53Writer {
         if let Some(problem) = self.managed(update.zone, &hosted) {
             return UpdateReply::Refused(problem);
         }
-        let problem = |fault: Route53Fault| self.reader.problem(update.zone, fault);
+        let problem = |fault: AwsFault| self.reader.problem(update.zone, fault);
         let by_seen = self.plan(&hosted, update, false);
         // What was seen may be old.
         let planned =
@@ -125,7 +126,7 @@ impl Route53Writer {
             }
             Err(fault) => {
                 *blamed = blame(update, &fault.said);
-                let is_undone = matches!(fault.kind, Route53FaultKind::Busy | Route53FaultKind::Ended);
+                let is_undone = matches!(fault.kind, AwsFaultKind::Busy | AwsFaultKind::Ended);
                 // What the service names is not as it was seen; the rest is.
                 self.with_seen(update.zone, |seen| match blamed.as_slice() {
                     _ if is_undone => {}
@@ -133,10 +134,10 @@ impl Route53Writer {
                     named => seen.forget(named.iter().map(|blame| &blame.key)),
                 });
                 match fault.kind {
-                    Route53FaultKind::Stale => UpdateReply::Prerequisite(fault.message),
-                    Route53FaultKind::Refused => UpdateReply::Refused(problem(fault)),
-                    Route53FaultKind::Busy | Route53FaultKind::Ended => UpdateReply::Failed(problem(fault)),
-                    Route53FaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
+                    AwsFaultKind::Stale => UpdateReply::Prerequisite(fault.message),
+                    AwsFaultKind::Refused => UpdateReply::Refused(problem(fault)),
+                    AwsFaultKind::Busy | AwsFaultKind::Ended => UpdateReply::Failed(problem(fault)),
+                    AwsFaultKind::Unknown => UpdateReply::Unknown(problem(fault)),
                 }
             }
         }
@@ -150,20 +151,20 @@ impl Route53Writer {
     }
 
     /// Sends a batch of changes.
-    fn send(&self, hosted: &HostedZone, actions: &[SetAction]) -> Result<TakenChange, Route53Fault> {
+    fn send(&self, hosted: &HostedZone, actions: &[SetAction]) -> Result<TakenChange, AwsFault> {
         let path = format!("/hostedzone/{}/rrset/", hosted.id);
         self.change(HttpMethod::Post, &path, &document::batch(actions))
     }
 
     /// Asks for a change, or about one.
-    fn change(&self, method: HttpMethod, path: &str, content: &str) -> Result<TakenChange, Route53Fault> {
+    fn change(&self, method: HttpMethod, path: &str, content: &str) -> Result<TakenChange, AwsFault> {
         let question = Route53Question { method, path, query: &[], content, max: MAX_ANSWER };
-        document::read_change(&self.reader.client.ask(&question)?).map_err(Route53Fault::unusable)
+        document::read_change(&self.reader.client.ask(&question)?).map_err(AwsFault::unusable)
     }
 
     /// Waits until all name servers of the service have a change.
     fn wait_for(&self, zone: &ZoneName, id: &str) -> Result<(), Problem> {
-        let pace = &self.reader.client.pace;
+        let pace = &self.reader.client.0.pace;
         let end = pace.now() + self.reader.settings.publication;
         loop {
             let change = self.change(HttpMethod::Get, &format!("/change/{id}"), "");
@@ -249,15 +250,15 @@ impl WriteTarget for Route53Writer {
         }
         // The service would make a second zone of the name.
         self.reader.zones.forget();
-        let of_reader = |fault| self.reader.problem(zone, Route53Fault { code: "zone-not-made", ..fault });
+        let of_reader = |fault| self.reader.problem(zone, AwsFault { code: "zone-not-made", ..fault });
         if !self.reader.zones.lacks(&self.reader.client, &self.reader.settings.zones, zone).map_err(of_reader)? {
             return Err(Problem::new(self.place(zone), "zone-not-made", "the zone is there by now").hint("plan again"));
         }
-        let now = (self.reader.client.clock)();
+        let now = (self.reader.client.0.clock)();
         let content = document::new_zone(zone.as_name(), &format!("zonewright {now}"));
         let made = self.change(HttpMethod::Post, "/hostedzone", &content);
         self.reader.zones.forget();
-        made.map(drop).map_err(|fault| self.reader.problem(zone, Route53Fault { code: "zone-not-made", ..fault }))
+        made.map(drop).map_err(|fault| self.reader.problem(zone, AwsFault { code: "zone-not-made", ..fault }))
     }
 
     /// The marker goes first: the service deletes no zone that has more than its own records.
@@ -266,7 +267,7 @@ impl WriteTarget for Route53Writer {
         if let Some(problem) = self.managed(zone, &hosted) {
             return Err(problem);
         }
-        let problem = |fault| self.reader.problem(zone, Route53Fault { code: "zone-not-deleted", ..fault });
+        let problem = |fault| self.reader.problem(zone, AwsFault { code: "zone-not-deleted", ..fault });
         let apex = zone.as_name().to_name();
         let marker = marker_key(zone).map(|key| key.owner.as_name().to_name());
         let mut sets = self.reader.sets(&hosted, zone).map_err(problem)?;

@@ -2,12 +2,13 @@
 
 use std::sync::Mutex;
 
-use super::client::{Route53Client, Route53Fault, Route53FaultKind, Route53Question};
+use super::client::{Route53Client, Route53Question};
 use super::document::{self, HostedZone, ZonePage};
 use super::settings::ZoneChoice;
 use crate::dns::ZoneName;
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
+use crate::provider::aws::{AwsFault, AwsFaultKind};
 
 /// How many octets a page of zones may have: a hundred zones.
 const MAX_PAGE: u64 = 1 << 20;
@@ -34,14 +35,14 @@ impl ZoneList {
     /// All zones that are meant.
     ///
     /// Errors: they cannot be listed.
-    pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, Route53Fault> {
+    pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, AwsFault> {
         self.with_listed(client, choice, |zones| zones.meant.clone())
     }
 
     /// Whether the account has no zone of a name: one without the tags that are asked for may be the one.
     ///
     /// Errors: the zones cannot be listed.
-    pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, Route53Fault> {
+    pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, AwsFault> {
         let is_other = |listed: &HostedZone| listed.name.as_name() != zone.as_name();
         self.with_listed(client, choice, |zones| zones.of_type.iter().all(is_other))
     }
@@ -52,7 +53,7 @@ impl ZoneList {
         client: &Route53Client,
         choice: &ZoneChoice,
         look: impl FnOnce(&ListedZones) -> R,
-    ) -> Result<R, Route53Fault> {
+    ) -> Result<R, AwsFault> {
         let mut listed = self.listed.lock().expect(HELD);
         if let Some(zones) = &*listed {
             return Ok(look(zones));
@@ -76,7 +77,7 @@ impl ZoneList {
         client: &Route53Client,
         choice: &ZoneChoice,
         zone: &ZoneName,
-    ) -> Result<Option<HostedZone>, Route53Fault> {
+    ) -> Result<Option<HostedZone>, AwsFault> {
         let name = zone.as_name().to_name();
         let is_it = |listed: &&HostedZone| listed.name == name;
         let mut found: Vec<HostedZone> =
@@ -104,13 +105,12 @@ impl ZoneList {
 }
 
 /// The fault of a zone of which it is not clear what it is.
-fn unclear(message: String, hint: &str) -> Route53Fault {
-    let hint = hint.to_owned();
-    Route53Fault { kind: Route53FaultKind::Refused, code: "zone-not-served", message, hint, said: Vec::new() }
+fn unclear(message: String, hint: &str) -> AwsFault {
+    AwsFault::new(AwsFaultKind::Refused, "zone-not-served", message, hint)
 }
 
 /// Lists all hosted zones of the account.
-fn list(client: &Route53Client) -> Result<Vec<HostedZone>, Route53Fault> {
+fn list(client: &Route53Client) -> Result<Vec<HostedZone>, AwsFault> {
     let (mut zones, mut marker) = (Vec::new(), None::<String>);
     loop {
         let begin = marker.as_deref().map(|marker| ("marker", marker));
@@ -118,7 +118,7 @@ fn list(client: &Route53Client) -> Result<Vec<HostedZone>, Route53Fault> {
         let question =
             Route53Question { method: HttpMethod::Get, path: "/hostedzone", query: &query, content: "", max: MAX_PAGE };
         let ZonePage { zones: more, next } =
-            document::read_zones(&client.ask(&question)?).map_err(Route53Fault::unusable)?;
+            document::read_zones(&client.ask(&question)?).map_err(AwsFault::unusable)?;
         zones.extend(more);
         match next {
             Some(next) => marker = Some(next),
@@ -128,11 +128,7 @@ fn list(client: &Route53Client) -> Result<Vec<HostedZone>, Route53Fault> {
 }
 
 /// Those zones that have all tags of a choice.
-fn with_tags(
-    client: &Route53Client,
-    choice: &ZoneChoice,
-    zones: Vec<HostedZone>,
-) -> Result<Vec<HostedZone>, Route53Fault> {
+fn with_tags(client: &Route53Client, choice: &ZoneChoice, zones: Vec<HostedZone>) -> Result<Vec<HostedZone>, AwsFault> {
     let mut kept = Vec::new();
     for chunk in zones.chunks(TAGGED_AT_ONCE) {
         let ids: Vec<&str> = chunk.iter().map(|zone| zone.id.as_str()).collect();
@@ -143,7 +139,7 @@ fn with_tags(
             content: &document::tags_of(&ids),
             max: MAX_PAGE,
         };
-        let tags = document::read_tags(&client.ask(&question)?).map_err(Route53Fault::unusable)?;
+        let tags = document::read_tags(&client.ask(&question)?).map_err(AwsFault::unusable)?;
         let has_all = |zone: &&HostedZone| {
             let own = tags.iter().find(|(id, _)| *id == zone.id).map(|(_, tags)| tags.as_slice()).unwrap_or_default();
             choice.tags.iter().all(|(key, value)| {

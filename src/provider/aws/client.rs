@@ -1,0 +1,117 @@
+//! Asks a service of AWS: signed, no faster than an account may, and again where nothing was done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::fault::{AwsFault, AwsFaultKind};
+use super::login::AwsLogin;
+use super::sign::{AwsRequest, SigningScope, sign};
+use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpMethod, HttpQuestion};
+use crate::inventory::value::Time;
+use crate::provider::pace::AccountPace;
+
+/// How often a question that may be repeated is asked whose answer does not come.
+const ASKED_AGAIN: u32 = 3;
+
+/// How often a request is sent that the service was too busy for.
+const TRIES: u32 = 6;
+
+/// How long is waited before the second try; each further one waits twice as long. Other tools ask the same account, and a
+/// change may keep its zone busy for some seconds.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long is waited at most.
+const MAX_PAUSE: Duration = Duration::from_secs(10);
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct AwsQuestion<'q> {
+    /// How.
+    pub method: HttpMethod,
+    /// The path with its query, encoded.
+    pub target: &'q str,
+    /// Headers in addition to the media type of the content; they are signed, too.
+    pub headers: &'q [(&'q str, &'q str)],
+    /// The content; empty where there is none.
+    pub content: &'q str,
+    /// The media type of the content.
+    pub media_type: &'static str,
+    /// How many octets the answer may have.
+    pub max: u64,
+    /// Whether it may be asked twice: it changes nothing, or the same once more.
+    pub repeats: bool,
+}
+
+/// Reads an answer without success; the function hides secrets in a text of it.
+pub type FaultReader = fn(&HttpAnswer, &dyn Fn(&str) -> String, Time) -> AwsFault;
+
+/// Asks one service.
+pub struct AwsClient {
+    /// The URL of the API, without a final slash.
+    pub endpoint: String,
+    /// The name of the service in signatures.
+    pub service: &'static str,
+    /// The region in signatures.
+    pub region: String,
+    /// What answers.
+    pub http: Box<dyn HttpAsker>,
+    /// Who asks.
+    pub login: AwsLogin,
+    /// How fast the account may be asked.
+    pub pace: Arc<AccountPace>,
+    /// How long after a request the next one may go.
+    pub interval: Duration,
+    /// The time, for signatures.
+    pub clock: Box<dyn Fn() -> Time + Send + Sync>,
+    /// What an answer without success means.
+    pub read_fault: FaultReader,
+}
+
+impl AwsClient {
+    /// Asks, and gives the content of an answer of success. What was too much for the service is asked again.
+    ///
+    /// Errors: there is no answer, or no good one.
+    pub fn ask(&self, question: &AwsQuestion<'_>) -> Result<Vec<u8>, AwsFault> {
+        let (mut tries, mut was_renewed) = (1, false);
+        loop {
+            let fault = match self.ask_once(question) {
+                Ok(content) => return Ok(content),
+                Err(fault) => fault,
+            };
+            let is_ended = fault.kind == AwsFaultKind::Ended && !was_renewed;
+            if is_ended {
+                was_renewed = true;
+                self.login.forget();
+            } else if fault.kind == AwsFaultKind::Busy && tries < TRIES {
+                self.pace.wait((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
+                tries += 1;
+            } else if fault.kind == AwsFaultKind::Unknown && question.repeats && tries < ASKED_AGAIN {
+                tries += 1;
+            } else {
+                return Err(fault);
+            }
+        }
+    }
+
+    /// Signs, asks once, and reads what is no success.
+    fn ask_once(&self, question: &AwsQuestion<'_>) -> Result<Vec<u8>, AwsFault> {
+        let AwsQuestion { method, target, headers, content, media_type, max, .. } = *question;
+        let url = format!("{}{target}", self.endpoint);
+        self.pace.take(self.interval);
+        let now = (self.clock)();
+        let credentials = self.login.credentials(now).map_err(AwsFault::without_credentials)?;
+        let of_content = (!content.is_empty()).then_some(("content-type", media_type));
+        let own: Vec<(&str, &str)> = of_content.into_iter().chain(headers.iter().copied()).collect();
+        let request = AwsRequest { method, url: &url, headers: &own, content };
+        let signed = sign(&request, &credentials, &SigningScope { service: self.service, region: &self.region, now });
+        let signed = signed.iter().map(|(name, value)| (*name, value.as_str()));
+        let headers: Vec<(&str, &str)> = headers.iter().copied().chain(signed).collect();
+        let content = (!content.is_empty()).then_some(HttpContent { media_type, text: content });
+        let asked = HttpQuestion { method, url: &url, headers: &headers, content, max, repeats: false };
+        let answer = self.http.ask(&asked).map_err(AwsFault::unanswered)?;
+        match answer.status {
+            200..=299 => Ok(answer.content),
+            _ => Err((self.read_fault)(&answer, &|text| credentials.hide_in(text), now)),
+        }
+    }
+}
