@@ -44,6 +44,7 @@ const FILES: &[File] = &[
             ("A target with `type = \"route53\"`", "/$defs/route53"),
             ("A target with `type = \"azure\"`", "/$defs/azure"),
             ("A target with `type = \"azure-private\"`", "/$defs/azure_private"),
+            ("A target with `type = \"cloudmap\"`", "/$defs/cloudmap"),
             ("`api_key`, `password`, `credentials` and `client_secret` of a target", "/$defs/api_key"),
             ("`txt_encrypt_aes_key`", "/$defs/txt_key"),
             ("A target with `type = \"zonefile\"`", "/$defs/zonefile"),

@@ -176,13 +176,13 @@ impl<'a, 'c> Claimant<'a, 'c> {
             }
         }
         let (zone, values) = (&self.context.zone_spec(site.zone).name, values.iter().collect::<Vec<&Rdata>>());
-        let beside: Vec<Rtype> = match site.found {
+        let neighbours: Vec<Rtype> = match site.found {
             Some(_) => Vec::new(),
             None => self.context.live.rrsets_at(site.owner).map(|found| found.rrset.rtype()).collect(),
         };
         let refusal = |bounds: &RecordBounds| {
             let of_rrset = bounds.refusal(zone, (site.owner, site.rtype), ttl, &values);
-            of_rrset.or_else(|| (bounds.beside)(site.owner, site.rtype, &beside))
+            of_rrset.or_else(|| (bounds.next_to)(site.owner, site.rtype, &neighbours))
         };
         let refused = bounds.iter().find_map(|(target, bounds)| Some((target, refusal(bounds)?)));
         if let Some((target, why)) = refused {

@@ -75,6 +75,7 @@ macro_rules! providers {
 providers! {
     azure,
     azure_private = "azure-private",
+    cloudmap,
     etcd,
     powerdns,
     rfc2136,

@@ -24,7 +24,7 @@ pub struct RecordBounds {
     pub quirks: RecordQuirks,
     /// Why it takes no RRset of this type at a name that has none of it yet, and has these types; in words that go on after the
     /// target's name.
-    pub beside: fn(NameRef<'_>, Rtype, &[Rtype]) -> Option<String>,
+    pub next_to: fn(NameRef<'_>, Rtype, &[Rtype]) -> Option<String>,
     /// The TTL that external-dns gives the TXT of its registry there; none where that is the TTL of their RRsets.
     pub mark_ttl: Option<Ttl>,
 }
@@ -36,7 +36,7 @@ impl RecordBounds {
         least_ttl: Ttl::ZERO,
         most_ttl: Ttl::MAX,
         quirks: |_, _, _| None,
-        beside: |_, _, _| None,
+        next_to: |_, _, _| None,
         mark_ttl: None,
     };
 

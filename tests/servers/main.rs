@@ -65,6 +65,7 @@ mod carried_out;
 mod catalogs;
 mod client;
 mod clock;
+mod cloudmap;
 mod coredns;
 mod demo;
 mod doctor;
