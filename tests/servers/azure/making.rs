@@ -24,7 +24,7 @@ fn a_zone_is_made_with_its_records_and_deleted_without_any() {
         fs::write(&file, format!("{with_group}{CREATE}")).expect("a file");
         account.state(&zone, &one(&zone.name, "a", 300, "192.0.2.1"));
         let plan = account.apply_all();
-        assert_eq!(plan.document["zone_changes"][0]["action"], json!("create"), "{:#}", plan.document["zone_changes"]);
+        assert_eq!(plan.document["zone_changes"][0]["action"], json!("CREATE"), "{:#}", plan.document["zone_changes"]);
         assert_eq!(account.held(&zone), one(&zone.name, "a", 300, "192.0.2.1"));
         let again = plan_in(account.path(), &[]);
         assert_eq!((&again.document["changes"], &again.document["zone_changes"]), (&json!([]), &json!([])));
@@ -38,7 +38,7 @@ fn a_zone_is_made_with_its_records_and_deleted_without_any() {
         );
         fs::write(&file, gone).expect("a file");
         let plan = plan_in(account.path(), &[]);
-        assert_eq!(plan.document["zone_changes"][0]["action"], json!("delete"), "{:#}", plan.document);
+        assert_eq!(plan.document["zone_changes"][0]["action"], json!("DELETE"), "{:#}", plan.document);
         let applied = apply_in(account.path(), &plan.file, &["--allow", "zone-delete:new.example=1"]);
         assert_eq!(applied.exit, Some(0), "{}", applied.said());
         let of_kind = if kind == AzureKind::Public { "Zones_Delete" } else { "PrivateZones_Delete" };
