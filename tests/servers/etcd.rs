@@ -18,6 +18,7 @@ use crate::client::{lines, transfer};
 use crate::coredns::{self, Keys};
 use crate::http_way::{FAULTS, HttpFault, Way};
 use crate::planted::{self, Dice, PlantedFleet};
+use crate::race::race;
 use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, resume_in, text_of};
 use crate::server::{Key, Kind, Server, ServerConfig, free_port};
 use crate::workspace::{another, edit};
@@ -367,39 +368,31 @@ fn of_twelve_writers_at_once_one_wins_and_no_change_is_lost() {
         let plans: Vec<Planned> = runs.iter().enumerate().map(plan).collect();
         site.etcd
             .delete(&format!("/zonewright/skydns/example/{zone}/marker", zone = zone.trim_end_matches(".example")));
-        let mut children: Vec<(String, bool, Child)> = Vec::new();
-        for number in 0..WRITERS {
-            let address = format!("192.0.2.{}", 100 + (round % 10) * 12 + number);
-            let mut command = apply_command(runs[number].path(), &plans[number].file, &[]);
-            children.push((
-                address,
-                true,
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs"),
-            ));
-            let address = format!("192.0.2.{}", 100 + (round % 10) * 12 + WRITERS + number);
-            let value = json!({"host": address, "ttl": 300, "targetstrip": 1}).to_string();
-            let escaped = value.replace('"', "\\\"");
-            let script = format!("mod(\"{key}\") = \"{revision}\"\n\nput {key} \"{escaped}\"\n\n\n");
-            let pause = Duration::from_millis((round % 5 * 200 + number * 10) as u64);
-            children.push((address, false, site.etcd.transaction(&script, pause)));
-        }
-        let mut winners = Vec::new();
-        for (address, is_ours, child) in children {
-            let output = child.wait_with_output().expect("a child");
-            let said = text_of(&output.stdout);
-            let has_won = if is_ours {
-                output.status.code() == Some(0) && said.contains("\"applied\": 1")
-            } else {
-                said.starts_with("SUCCESS")
+        let address = |number: usize| format!("192.0.2.{}", 100 + (round % 10) * 12 + number);
+        let begin_runs = || -> Vec<Child> {
+            let begin = |number: usize| {
+                let mut command = apply_command(runs[number].path(), &plans[number].file, &[]);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
             };
-            if has_won {
-                winners.push((address, is_ours));
-            }
-        }
+            (0..WRITERS).map(begin).collect()
+        };
+        let begin_editors = || -> Vec<Child> {
+            let begin = |number: usize| {
+                let value = json!({"host": address(number), "ttl": 300, "targetstrip": 1}).to_string();
+                let escaped = value.replace('"', "\\\"");
+                let script = format!("mod(\"{key}\") = \"{revision}\"\n\nput {key} \"{escaped}\"\n\n\n");
+                let pause = Duration::from_millis((round % 5 * 200 + (number - WRITERS) * 10) as u64);
+                site.etcd.transaction(&script, pause)
+            };
+            (WRITERS..2 * WRITERS).map(begin).collect()
+        };
+        let has_edited =
+            |editor: Child| text_of(&editor.wait_with_output().expect("a child").stdout).starts_with("SUCCESS");
+        let winners = race(round, begin_runs, begin_editors, has_edited);
         assert_eq!(winners.len(), 1, "round {round}: {winners:?}");
         let keys = site.etcd.keys();
         let there = coredns::answer(&keys, &zone, &format!("a.{zone}"), "A");
-        assert_eq!(there, BTreeSet::from([format!("A 300 {}", winners[0].0)]), "round {round}");
+        assert_eq!(there, BTreeSet::from([format!("A 300 {}", address(winners[0].0))]), "round {round}");
         if winners[0].1 { ours += 1 } else { foreign += 1 }
     }
     eprintln!("{rounds} rounds: {ours} won by runs, {foreign} by other editors");

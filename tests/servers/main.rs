@@ -103,6 +103,7 @@ mod powerdns_writes;
 mod proxy;
 mod proxy_faults;
 mod publication;
+mod race;
 
 mod master_file;
 mod query;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use crate::doubles::{DoubleAnswer, DoubleRequest};
 use crate::etcd::{PROJECT, Rrsets, SETTINGS, one, random_rrsets, write_stated};
 use crate::http_way::{FAULTS, HttpFault, Way};
 use crate::planted::Dice;
+use crate::race::race;
 use crate::rig::{Applied, Planned, apply_command, apply_in, plan_in, quiet_in, resume_in, text_of};
 use crate::workspace::another;
 
@@ -265,38 +266,31 @@ fn of_twelve_writers_at_once_one_wins_and_no_change_is_lost() {
         };
         let plans: Vec<Planned> = runs.iter().enumerate().map(plan).collect();
         account.double.remove(&id, &format!("_zonewright.{zone}"), "TXT", None);
-        let children: Vec<_> = (0..WRITERS)
-            .map(|number| {
-                let mut command = apply_command(runs[number].path(), &plans[number].file, &[]);
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
-            })
-            .collect();
-        let editors: Vec<_> = (WRITERS..2 * WRITERS)
-            .map(|number| {
-                let (double, zone, id) = (Arc::clone(&account.double), zone.clone(), id.clone());
-                let (from, to) = (standing.clone(), address(number));
-                let pause = Duration::from_millis((round % 5 * 150 + number * 10) as u64);
-                thread::spawn(move || {
-                    thread::sleep(pause);
-                    edit(&double, (&zone, &id), (&from, &to)).is_some_and(|answer| answer.status == 200)
+        let begin_runs = || -> Vec<Child> {
+            (0..WRITERS)
+                .map(|number| {
+                    let mut command = apply_command(runs[number].path(), &plans[number].file, &[]);
+                    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs")
                 })
-            })
-            .collect();
-        let mut winners = Vec::new();
-        for (number, child) in children.into_iter().enumerate() {
-            let output = child.wait_with_output().expect("a child");
-            if output.status.code() == Some(0) && text_of(&output.stdout).contains("\"applied\": 1") {
-                winners.push((address(number), true));
-            }
-        }
-        for (number, editor) in editors.into_iter().enumerate() {
-            if editor.join().expect("it ends") {
-                winners.push((address(WRITERS + number), false));
-            }
-        }
+                .collect()
+        };
+        let begin_editors = || -> Vec<JoinHandle<bool>> {
+            (WRITERS..2 * WRITERS)
+                .map(|number| {
+                    let (double, zone, id) = (Arc::clone(&account.double), zone.clone(), id.clone());
+                    let (from, to) = (standing.clone(), address(number));
+                    let pause = Duration::from_millis((round % 5 * 150 + number * 10) as u64);
+                    thread::spawn(move || {
+                        thread::sleep(pause);
+                        edit(&double, (&zone, &id), (&from, &to)).is_some_and(|answer| answer.status == 200)
+                    })
+                })
+                .collect()
+        };
+        let winners = race(round, begin_runs, begin_editors, |editor| editor.join().expect("it ends"));
         assert_eq!(winners.len(), 1, "round {round}: {winners:?}");
         let (_, there) = account.held(&id).into_values().next().expect("there is one set");
-        assert_eq!(there, BTreeSet::from([winners[0].0.clone()]), "round {round}");
+        assert_eq!(there, BTreeSet::from([address(winners[0].0)]), "round {round}");
         if winners[0].1 { ours += 1 } else { foreign += 1 }
     }
     eprintln!("{rounds} rounds: {ours} won by runs, {foreign} by other editors");
