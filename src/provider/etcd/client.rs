@@ -162,11 +162,11 @@ impl EtcdClient {
         json::read_transaction(&answer.content).map_err(EtcdFault::unusable)
     }
 
-    /// Makes a transaction, at one member and once.
+    /// Makes a transaction that a request says, at one member and once.
     ///
     /// Errors: there is no answer, or no good one; the fault says whether nothing was done.
-    pub fn write(&self, transaction: &Transaction) -> Result<TransactionDone, EtcdFault> {
-        let answer = self.ask("/v3/kv/txn", &transaction.to_json(), MAX_ANSWER)?;
+    pub fn write(&self, request: &str) -> Result<TransactionDone, EtcdFault> {
+        let answer = self.ask("/v3/kv/txn", request, MAX_ANSWER)?;
         json::read_transaction(&answer.content).map_err(EtcdFault::unusable)
     }
 

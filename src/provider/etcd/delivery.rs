@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use super::change::{self, ChangeFault, PlannedTransaction, is_of_marker};
 use super::client::EtcdFault;
@@ -22,6 +24,10 @@ const NAMES_AT_ONCE: usize = 60;
 
 /// How often a transaction is tried whose keys were read before another editor wrote others next to them.
 const TRIES: usize = 3;
+
+/// How long a transaction waits while the one before is under way, so that it does not overtake that one: a transaction of this size
+/// takes several times as long.
+const HEAD_START: Duration = Duration::from_millis(1);
 
 /// What delivers updates. Zones may be written side by side.
 pub struct EtcdDelivery {
@@ -138,12 +144,16 @@ impl EtcdDelivery {
         PlannedTransaction { transaction, names }: &PlannedTransaction,
         turn: &mut UpdateTurn<'_>,
     ) -> Result<TransactionDone, EtcdFault> {
+        let request = transaction.to_json();
         self.with_seen(zone, |seen| seen.begin(layout, names));
         let is_alone = turn.is_alone();
         turn.pass();
-        let mut written = self.reader.client.write(transaction);
+        if !is_alone {
+            thread::sleep(HEAD_START);
+        }
+        let mut written = self.reader.client.write(&request);
         if !is_alone && written.as_ref().is_ok_and(|done| !done.is_made) && turn.await_before() {
-            written = self.reader.client.write(transaction);
+            written = self.reader.client.write(&request);
         }
         let revision = written.as_ref().ok().filter(|done| done.is_made).map(|done| done.revision);
         self.with_seen(zone, |seen| seen.end(layout, names, revision));

@@ -35,7 +35,7 @@ impl EtcdWriter {
 
     /// Makes a transaction about a zone as a whole.
     fn make(&self, zone: &ZoneName, transaction: &Transaction, code: &'static str, lost: &str) -> Result<(), Problem> {
-        match self.reader().client.write(transaction) {
+        match self.reader().client.write(&transaction.to_json()) {
             Ok(done) if done.is_made => Ok(()),
             Ok(_) => Err(Problem::new(self.place(zone), code, lost).hint("plan again: the next plan reads it")),
             Err(fault) => Err(Problem { code: Code::new(code), ..self.reader().problem(zone, fault) }),
