@@ -58,7 +58,7 @@ struct EndedUpdate {
     lost: Option<(u64, Problem)>,
 }
 
-/// The turn of one update: no other is made until it passes the turn on.
+/// An update that may be made now: no other is, until it passes that on.
 pub struct UpdateTurn<'t> {
     /// What the threads share.
     shared: &'t SharedTurns,
