@@ -92,7 +92,7 @@ pub trait ApplyWatch: Sync {
     /// Errors: it could not be kept; nothing more is sent then.
     fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>>;
 
-    /// Takes several events, in their order; all of them must be durable when it returns, and not before.
+    /// Takes several events, the outcomes first; all of them must be durable when it returns, and not before.
     ///
     /// Errors: one could not be kept.
     fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -44,14 +44,17 @@ impl ApplyWatch for RunWatch<'_> {
     }
 
     fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        match events {
-            [ApplyEvent::Settled(batch, outcome), ApplyEvent::Sending(next)] => {
-                let now = self.now();
-                let mut state = self.state.lock().expect(HELD);
-                Ok(state.note_settled_and_sending(self.id, &SettledBatch { batch, outcome }, next, now)?)
+        let (mut settled, mut next) = (Vec::new(), Vec::new());
+        for event in events {
+            match event {
+                ApplyEvent::Settled(batch, outcome) => settled.push(SettledBatch { batch, outcome }),
+                ApplyEvent::Sending(batch) => next.push(*batch),
+                ApplyEvent::Hosts(_) => self.event(*event)?,
             }
-            events => events.iter().try_for_each(|event| self.event(*event)),
         }
+        let now = self.now();
+        let mut state = self.state.lock().expect(HELD);
+        Ok(state.note_settled_and_sending(self.id, &settled, &next, now)?)
     }
 
     fn wait(&self, pause: Duration) {

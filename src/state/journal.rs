@@ -87,17 +87,17 @@ pub trait ApplyJournal: Send {
         now: Time,
     ) -> Result<(), Problem>;
 
-    /// Keeps the outcome of a batch, and one that is about to be sent after it: as [`ApplyJournal::note_settled`] and then
-    /// [`ApplyJournal::note_sending`] do, with one sync where the state can.
+    /// Keeps the outcomes of batches, and then those that are about to be sent, as [`ApplyJournal::note_settled`] and
+    /// [`ApplyJournal::note_sending`] do: with one sync, and all of it or nothing, where the state can.
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        settled: &SettledBatch<'_>,
-        next: &Batch<'_>,
+        settled: &[SettledBatch<'_>],
+        next: &[&Batch<'_>],
         now: Time,
     ) -> Result<(), Problem> {
-        self.note_settled(apply, settled.batch, settled.outcome, now)?;
-        self.note_sending(apply, next, now)
+        settled.iter().try_for_each(|own| self.note_settled(apply, own.batch, own.outcome, now))?;
+        next.iter().try_for_each(|own| self.note_sending(apply, own, now))
     }
 
     /// Settles the updates that earlier applies left open in a zone, by the marker that is there: those that led to it
@@ -231,13 +231,13 @@ impl<D: SqlDatabase> ApplyJournal for D {
     fn note_settled_and_sending(
         &mut self,
         apply: ApplyId,
-        settled: &SettledBatch<'_>,
-        next: &Batch<'_>,
+        settled: &[SettledBatch<'_>],
+        next: &[&Batch<'_>],
         now: Time,
     ) -> Result<(), Problem> {
         self.write(|change| {
-            batches::keep_settled(change, apply, settled, now)?;
-            batches::keep_sending(change, apply, next, now)
+            settled.iter().try_for_each(|settled| batches::keep_settled(change, apply, settled, now))?;
+            next.iter().try_for_each(|next| batches::keep_sending(change, apply, next, now))
         })
     }
 

@@ -308,16 +308,22 @@ fn what_settles_and_what_is_sent_next_are_kept_together_or_not_at_all() {
     let id = begin(&mut *state, &new_apply());
     let (a, b) = ([change(A, NONE, (600, &["2a02::1"]))], [change(B, NONE, (600, &["2a02::1"]))]);
     let (first, second) = (batch(&a, 1, swap(marker(1, 1))), batch(&b, 2, swap(marker(1, 2))));
-    let done = &SettledBatch { batch: &first, outcome: &BatchOutcome::Done };
-    assert!(state.note_settled_and_sending(id, done, &second, at(1)).is_err(), "the first was never sent");
+    let c = [change("c.search.example.net.", NONE, (600, &["2001:db8::1"]))];
+    let third = batch(&c, 3, swap(marker(1, 3)));
+    let done = [SettledBatch { batch: &first, outcome: &BatchOutcome::Done }];
+    assert!(state.note_settled_and_sending(id, &done, &[&second], at(1)).is_err(), "the first was never sent");
     assert!(state.sent(id).unwrap().is_empty());
     state.note_sending(id, &first, at(1)).unwrap();
-    assert!(state.note_settled_and_sending(id, done, &first, at(2)).is_err(), "it was sent already");
+    assert!(state.note_settled_and_sending(id, &done, &[&second, &first], at(2)).is_err(), "it was sent already");
     assert_eq!((fates(&*state, id), is_own(&*state, A)), (vec!["open".to_owned()], false));
-    state.note_settled_and_sending(id, done, &second, at(2)).unwrap();
-    assert_eq!(fates(&*state, id), ["done", "open"]);
-    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open: vec![marker(1, 2)] });
+    state.note_settled_and_sending(id, &done, &[&second, &third], at(2)).unwrap();
+    assert_eq!(fates(&*state, id), ["done", "open", "open"]);
+    let open = vec![marker(1, 2), marker(1, 3)];
+    assert_eq!(known(&*state), KnownMarker { marker: Some(marker(1, 1)), open });
     assert!(is_own(&*state, A) && !is_own(&*state, B));
+    let both = [&second, &third].map(|batch| SettledBatch { batch, outcome: &BatchOutcome::Done });
+    state.note_settled_and_sending(id, &both, &[], at(3)).unwrap();
+    assert_eq!(fates(&*state, id), ["done", "done", "done"]);
 }
 
 #[test]
