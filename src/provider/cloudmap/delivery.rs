@@ -25,6 +25,8 @@ pub struct NameDelivery<'w> {
     /// The identifier of the service, where it is known.
     pub service: Option<String>,
     /// Whether anything was written, or may have been.
+    pub may_have_written: bool,
+    /// Whether the service took anything that was written.
     pub has_written: bool,
     /// What could not be cleared away.
     pub left: Option<AwsFault>,
@@ -104,7 +106,8 @@ impl NameDelivery<'_> {
     /// Asks for something that is written.
     fn write(&mut self, operation: &str, request: &str) -> Result<Vec<u8>, AwsFault> {
         let answer = self.reader.client.ask(operation, request);
-        self.has_written |= match &answer {
+        self.has_written |= answer.is_ok();
+        self.may_have_written |= match &answer {
             Ok(_) => true,
             Err(fault) => fault.kind == AwsFaultKind::Unknown,
         };
@@ -124,8 +127,9 @@ impl NameDelivery<'_> {
                 }
             }
         }
+        let end = self.reader.client.0.pace.now() + self.reader.settings.publication;
         for operation in submitted {
-            if let Err(own) = self.wait_for(&operation) {
+            if let Err(own) = self.wait_for(&operation, end) {
                 fault.get_or_insert(own);
             }
         }
@@ -141,20 +145,23 @@ impl NameDelivery<'_> {
             }
             Err(fault) if fault.name == "InstanceNotFound" => Ok(None),
             Err(fault) if fault.name == "DuplicateRequest" => {
-                self.has_written = true;
+                self.may_have_written = true;
                 Ok(fault.said.first().map(|id| SubmittedOperation { id: id.clone(), is_other: true }))
             }
             Err(fault) => Err(fault),
         }
     }
 
-    /// Waits until an operation is done.
-    fn wait_for(&self, operation: &SubmittedOperation) -> Result<(), AwsFault> {
+    /// Waits until an operation is done, or until this time.
+    fn wait_for(&self, operation: &SubmittedOperation, end: Duration) -> Result<(), AwsFault> {
         let pace = &self.reader.client.0.pace;
         let patience = self.reader.settings.publication;
-        let (end, mut pause) = (pace.now() + patience, PAUSE);
+        let mut pause = PAUSE;
         loop {
-            let content = self.reader.client.ask("GetOperation", &document::get_operation(&operation.id))?;
+            // The operation goes on, whatever the question meets.
+            let unknown = |fault: AwsFault| AwsFault { kind: AwsFaultKind::Unknown, ..fault };
+            let answer = self.reader.client.ask("GetOperation", &document::get_operation(&operation.id));
+            let content = answer.map_err(unknown)?;
             match document::read_operation(&content).map_err(AwsFault::unusable)? {
                 OperationState::Done => return Ok(()),
                 // Its name is looked at again, and what is missing is asked for once more.

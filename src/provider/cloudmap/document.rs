@@ -48,7 +48,7 @@ pub struct CloudMapService {
     instance_count: u64,
     /// What its maker called the request; lists do not say it.
     #[serde(default)]
-    creator_request_id: Option<String>,
+    pub creator_request_id: Option<String>,
 }
 
 /// The records of a service, as they come.

@@ -116,6 +116,12 @@ pub fn steps(held: Option<&HeldService>, wanted: &NameSets) -> Result<Vec<Servic
                 "has a service of {has}, and Cloud Map cannot make it one of {wanted} without taking its {stays} away"
             ));
         }
+        if held.instances.is_empty() && !held.is_own() {
+            return Err(
+                "has a service of other types or another routing, without instances, that zonewright did not make"
+                    .to_owned(),
+            );
+        }
         let gone = (!held.instances.is_empty()).then(|| ServiceStep::Deregister(all()));
         let service = ServiceWish { note: with_mark(None, mark)?, types };
         let new = [ServiceStep::Replace, ServiceStep::Create(service), ServiceStep::Register(missing(wanted)?)];
@@ -332,7 +338,10 @@ mod tests {
         let refused = shown(Some(&held(&["A"], &[A1])), &both);
         let expected = "has a service of A, and Cloud Map cannot make it one of A and AAAA without taking its A away";
         assert_eq!(refused, expected);
-        assert_eq!(shown(Some(&held(&["A"], &[])), &both), "replace, create A/60+AAAA/60, +192.0.2.1_2001:db8::1");
+        let mut empty = held(&["A"], &[]);
+        assert!(shown(Some(&empty), &both).ends_with("without instances, that zonewright did not make"));
+        empty.service.creator_request_id = Some("zonewright-1".to_owned());
+        assert_eq!(shown(Some(&empty), &both), "replace, create A/60+AAAA/60, +192.0.2.1_2001:db8::1");
         let mixed = sets(60, &[(Rtype::A, &["192.0.2.1"]), (Rtype::CNAME, &["b.example.net"])]);
         assert_eq!(shown(None, &mixed), "would have a CNAME and other data");
     }

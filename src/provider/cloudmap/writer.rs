@@ -127,6 +127,7 @@ impl CloudMapWriter {
             namespace: &namespace,
             name: &name,
             service: known,
+            may_have_written: false,
             has_written: false,
             left: None,
         };
@@ -172,17 +173,20 @@ impl CloudMapWriter {
         let (zone, owner) = (update.zone, update.edits[0].key.owner.as_name().to_name());
         let problem = |fault: AwsFault| self.reader.problem(zone, fault);
         let pace = &self.reader.client.0.pace;
-        let (mut fault, mut looks) = (None::<AwsFault>, None::<u32>);
+        let (mut fault, mut looks, mut was_unanswered) = (None::<AwsFault>, None::<u32>, false);
         for round in 1..=ROUNDS {
             let held = match self.look(zone, &owner) {
                 Ok(held) => held,
-                Err(fault) if delivery.has_written => return UpdateReply::Unknown(problem(fault)),
+                Err(fault) if delivery.may_have_written => return UpdateReply::Unknown(problem(fault)),
                 Err(fault) => return UpdateReply::Failed(problem(fault)),
             };
             let sets = held.as_ref().map_or(Ok(NameSets::new()), HeldService::rrsets);
             let (sets, standing) = match &sets {
                 Ok(sets) => (sets, progress(sets, update)),
                 Err(what) if delivery.has_written => return UpdateReply::Raced(problem(raced(&format!("has {what}")))),
+                Err(what) if delivery.may_have_written => {
+                    return UpdateReply::Unknown(problem(raced(&format!("has {what}"))));
+                }
                 Err(what) => {
                     return UpdateReply::Prerequisite(format!("`{owner}` has {what}, which zonewright never touches"));
                 }
@@ -191,7 +195,7 @@ impl CloudMapWriter {
                 NameProgress::After => {
                     // An answer may have been lost behind which the service was to go.
                     let left = steps(held.as_ref(), &after(sets, update)).unwrap_or_default();
-                    if delivery.has_written && left == [ServiceStep::Leave] {
+                    if delivery.may_have_written && left == [ServiceStep::Leave] {
                         delivery.service = held.as_ref().map(|own| own.service.id.clone());
                         delivery.leave(held.as_ref());
                     }
@@ -200,6 +204,9 @@ impl CloudMapWriter {
                 NameProgress::Other if delivery.has_written => {
                     return UpdateReply::Raced(problem(raced("is not what was written")));
                 }
+                NameProgress::Other if delivery.may_have_written => {
+                    return UpdateReply::Unknown(problem(raced("is not what was written")));
+                }
                 NameProgress::Other => {
                     return UpdateReply::Prerequisite(format!("`{owner}` is not what the plan says"));
                 }
@@ -207,6 +214,8 @@ impl CloudMapWriter {
             }
             if let Some(fault) = fault.take_if(|fault| fault.kind == AwsFaultKind::Refused || round == ROUNDS) {
                 return match (standing, fault.kind) {
+                    // What an earlier round asked for may still be done.
+                    _ if was_unanswered => UpdateReply::Unknown(problem(fault)),
                     (NameProgress::Before, AwsFaultKind::Refused) => UpdateReply::Refused(problem(fault)),
                     (_, AwsFaultKind::Unknown) | (NameProgress::Between, _) => UpdateReply::Unknown(problem(fault)),
                     _ => UpdateReply::Failed(problem(fault)),
@@ -232,6 +241,7 @@ impl CloudMapWriter {
             };
             delivery.service = held.as_ref().map(|own| own.service.id.clone());
             fault = self.run(&steps, held.as_ref(), delivery).err();
+            was_unanswered |= fault.as_ref().is_some_and(|fault| fault.kind == AwsFaultKind::Unknown);
             self.with_known(zone, |known| match delivery.service.clone() {
                 Some(id) => known.insert(owner.clone(), id),
                 None => known.remove(&owner),
