@@ -2,6 +2,7 @@
 //! compares what the update before has left.
 
 use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -43,6 +44,8 @@ struct SharedTurns {
     changed: Condvar,
     /// What delivers.
     deliver: UpdateDelivery,
+    /// Where it writes, as messages name it.
+    place: String,
     /// Whether nothing more is to be delivered.
     is_over: AtomicBool,
 }
@@ -142,6 +145,7 @@ impl InTurn {
                 ended: Mutex::default(),
                 changed: Condvar::new(),
                 deliver,
+                place: self.place.clone(),
                 is_over: AtomicBool::new(false),
             });
             let start = |_| {
@@ -167,6 +171,12 @@ impl Drop for InTurn {
     }
 }
 
+/// That a defect of zonewright ended an update.
+fn broken(place: &str) -> Problem {
+    let message = "a defect of zonewright ended this update: standard error has what it says of itself";
+    Problem::new(place, "outcome-unknown", message).hint("report it with that text, and run `zonewright resume`")
+}
+
 /// Delivers what comes. Behind an update without an answer, nothing is sent that was made before that was known.
 fn deliver_all(shared: &SharedTurns, say: &Sender<(UpdateTicket, UpdateReply)>) {
     loop {
@@ -182,7 +192,10 @@ fn deliver_all(shared: &SharedTurns, say: &Sender<(UpdateTicket, UpdateReply)>) 
             Some((_, problem)) => UpdateReply::Unknown(problem),
             None => {
                 let edits = edits.iter().map(|(key, kind)| RrsetEdit { key, kind }).collect();
-                (shared.deliver)(&Update { zone: &zone, edits }, &mut turn)
+                let deliver = || (shared.deliver)(&Update { zone: &zone, edits }, &mut turn);
+                // Without a reply the next one, and what waits for both, would wait for ever.
+                panic::catch_unwind(AssertUnwindSafe(deliver))
+                    .unwrap_or_else(|_| UpdateReply::Unknown(broken(&shared.place)))
             }
         };
         // One that did not pass its turn on keeps it until its end is noted.
@@ -282,6 +295,22 @@ mod tests {
         assert_eq!(deliver(&mut session, &["lost"]), [false]);
         assert_eq!(deliver(&mut session, &["b", "c"]), [true, true]);
         assert_eq!(*delivered.lock().unwrap(), ["a", "lost", "lost", "b", "c"]);
+    }
+
+    #[test]
+    fn a_defect_ends_no_thread() {
+        let mut session = InTurn::new("etcd".to_owned(), |update, turn| {
+            turn.pass();
+            assert!(label(update) != "defect", "a defect of this test");
+            turn.await_before();
+            UpdateReply::Done
+        });
+        let said = replies(&mut session, &["a", "defect", "b"]);
+        assert!(
+            matches!(&said[1], UpdateReply::Unknown(problem) if problem.code.as_str() == "outcome-unknown"),
+            "{said:?}"
+        );
+        assert_eq!(deliver(&mut session, &["c"]), [true]);
     }
 
     #[test]
