@@ -33,14 +33,7 @@ impl RunWatch<'_> {
 
 impl ApplyWatch for RunWatch<'_> {
     fn event(&self, event: ApplyEvent<'_>) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let now = self.now();
-        let mut state = self.state.lock().expect(HELD);
-        match event {
-            ApplyEvent::Sending(batch) => state.note_sending(self.id, batch, now)?,
-            ApplyEvent::Settled(batch, settled) => state.note_settled(self.id, batch, settled, now)?,
-            ApplyEvent::Hosts(count) => (0..count).for_each(|_| self.progress.step()),
-        }
-        Ok(())
+        self.events(&[event])
     }
 
     fn events(&self, events: &[ApplyEvent<'_>]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -49,8 +42,12 @@ impl ApplyWatch for RunWatch<'_> {
             match event {
                 ApplyEvent::Settled(batch, outcome) => settled.push(SettledBatch { batch, outcome }),
                 ApplyEvent::Sending(batch) => next.push(*batch),
-                ApplyEvent::Hosts(_) => self.event(*event)?,
+                ApplyEvent::Hosts(count) => (0..*count).for_each(|_| self.progress.step()),
             }
+        }
+        // The end of a host is told by itself, and the journal has nothing of it.
+        if settled.is_empty() && next.is_empty() {
+            return Ok(());
         }
         let now = self.now();
         let mut state = self.state.lock().expect(HELD);
