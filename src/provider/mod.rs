@@ -18,6 +18,9 @@ pub mod dns_server;
 #[cfg(test)]
 pub mod double_asker;
 
+#[cfg(test)]
+mod each_right;
+
 mod entra;
 
 mod entries;
