@@ -41,12 +41,10 @@ mod testing;
 mod tests;
 mod xml;
 
-pub use self::client::{AwsClient, AwsQuestion};
+pub use self::client::{AwsClient, AwsQuestion, AwsTerms};
 pub use self::fault::{AwsFault, AwsFaultKind, RefusedAnswer};
-pub use self::login::AwsLogin;
 #[cfg(test)]
 pub use self::settings::AwsIdentity;
-pub use self::settings::AwsSettings;
+pub use self::settings::{AwsSettings, read_endpoint, read_publication};
 
-pub use self::surroundings::AwsSurroundings;
 pub use self::xml::{XmlElement, escaped};

@@ -1,12 +1,16 @@
 //! Asks a service of AWS: signed, no faster than an account may, and again where nothing was done.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::fault::{AwsFault, AwsFaultKind};
 use super::login::AwsLogin;
+use super::settings::AwsSettings;
 use super::sign::{AwsRequest, SigningScope, sign};
-use crate::http::{HttpAnswer, HttpAsker, HttpContent, HttpMethod, HttpQuestion};
+use super::surroundings::AwsSurroundings;
+use crate::diag::Problem;
+use crate::http::{HttpAnswer, HttpAsker, HttpClient, HttpContent, HttpMethod, HttpQuestion};
 use crate::inventory::value::Time;
 use crate::provider::pace::AccountPace;
 
@@ -45,6 +49,25 @@ pub struct AwsQuestion<'q> {
 /// Reads an answer without success; the function hides secrets in a text of it.
 pub type FaultReader = fn(&HttpAnswer, &dyn Fn(&str) -> String, Time) -> AwsFault;
 
+/// How a target asks a service.
+#[derive(Debug, Clone, Copy)]
+pub struct AwsTerms<'t> {
+    /// The name of the service in signatures.
+    pub service: &'static str,
+    /// The region in signatures.
+    pub region: &'t str,
+    /// The URL of the API, without a final slash.
+    pub endpoint: &'t str,
+    /// Who asks.
+    pub login: &'t AwsSettings,
+    /// How many requests go in a second.
+    pub requests: u64,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// What an answer without success means.
+    pub read_fault: FaultReader,
+}
+
 /// Asks one service.
 pub struct AwsClient {
     /// The URL of the API, without a final slash.
@@ -68,6 +91,29 @@ pub struct AwsClient {
 }
 
 impl AwsClient {
+    /// A client of a workspace; nothing is asked yet.
+    ///
+    /// Errors: this system trusts no certificate; the problem is at this place.
+    pub fn open(terms: &AwsTerms<'_>, workspace: &Path, place: &str) -> Result<AwsClient, Problem> {
+        let http = HttpClient::new(terms.endpoint, terms.timeout).map_err(|error| {
+            Problem::new(place, "connect-failed", error.message).hint("look at the settings of TLS")
+        })?;
+        let login = AwsLogin::new(terms.login.clone(), AwsSurroundings::of_process(workspace));
+        Ok(AwsClient {
+            endpoint: terms.endpoint.to_owned(),
+            service: terms.service,
+            region: terms.region.to_owned(),
+            http: Box::new(http),
+            pace: AccountPace::of(&format!("{} {} {}", terms.service, terms.endpoint, login.source())),
+            login,
+            interval: Duration::from_secs(1) / u32::try_from(terms.requests).unwrap_or(u32::MAX),
+            clock: Box::new(|| {
+                Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")
+            }),
+            read_fault: terms.read_fault,
+        })
+    }
+
     /// Asks, and gives the content of an answer of success. What was too much for the service is asked again.
     ///
     /// Errors: there is no answer, or no good one.

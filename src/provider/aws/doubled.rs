@@ -1,6 +1,8 @@
 //! Services of AWS as strict doubles answer them, in process: for tests of providers and for the simulation.
 
-use super::{AwsIdentity, AwsLogin, AwsSettings, AwsSurroundings};
+use super::login::AwsLogin;
+use super::surroundings::AwsSurroundings;
+use super::{AwsIdentity, AwsSettings};
 use crate::inventory::value::Time;
 use crate::provider::pace::testing::StillClock;
 

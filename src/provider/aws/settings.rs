@@ -1,8 +1,16 @@
 //! The settings of who asks AWS: `credentials`, `profile`, `instance_metadata`, `assume_role`, `external_id` and
 //! `region`. Pure.
 
+use std::time::Duration;
+
+use crate::inventory::config::shared::A_DURATION;
 use crate::inventory::node::{SettingsNode, TableReader};
+use crate::inventory::value;
 use crate::provider::secret::SecretSource;
+use crate::provider::url::plain_url;
+
+/// How long is waited until what was written is served: usually that takes a minute at most.
+const PUBLICATION: Duration = Duration::from_secs(300);
 
 /// Who asks, by the settings of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +46,24 @@ pub struct AwsRole {
     pub arn: String,
     /// What its owner asks of others who take it.
     pub external_id: Option<String>,
+}
+
+/// Reads `endpoint`; the hint says when to leave it out.
+pub fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode, hint: &str) -> Option<String> {
+    let url = node.as_text().and_then(plain_url);
+    if url.is_none() {
+        let error = reader.source().error("bad-value", node.origin, node.width, "`endpoint` is not the URL of an API");
+        reader.push(error.hint(hint));
+    }
+    url
+}
+
+/// Reads `publication_timeout`, or takes the default; none where it is wrong.
+pub fn read_publication(reader: &mut TableReader<'_>) -> Option<Duration> {
+    match reader.take("publication_timeout") {
+        None => Some(PUBLICATION),
+        Some(node) => reader.parse_node::<value::Duration>(node, A_DURATION).map(value::Duration::as_std),
+    }
 }
 
 impl AwsSettings {

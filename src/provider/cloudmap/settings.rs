@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::shared::A_DURATION;
 use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
-use crate::inventory::value;
 use crate::provider::TargetEndpoint;
-use crate::provider::aws::AwsSettings;
+use crate::provider::aws::{AwsSettings, read_endpoint, read_publication};
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
@@ -19,9 +17,6 @@ use crate::target::ReadingManner;
 /// How many requests go in a second. The service has its own limit for each kind of request, which it does not promise: this one is
 /// far below those of the requests that are many.
 const REQUESTS: u64 = 10;
-
-/// How long is waited until an operation is done: usually that takes less than a minute.
-const PUBLICATION: Duration = Duration::from_secs(300);
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,14 +74,11 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<CloudMapSe
     let region = login.as_ref().and_then(|login| login.region.clone());
     let endpoint = match reader.take("endpoint") {
         None => region.as_deref().map(endpoint_of),
-        Some(node) => read_endpoint(&mut reader, node),
+        Some(node) => read_endpoint(&mut reader, node, "leave it out: `region` says where the API of AWS is"),
     };
     let namespaces = read_choice(&mut reader);
     let requests = read_count(&mut reader, "requests_per_second").unwrap_or(REQUESTS);
-    let publication = match reader.take("publication_timeout") {
-        None => Some(PUBLICATION),
-        Some(node) => reader.parse_node::<value::Duration>(node, A_DURATION).map(value::Duration::as_std),
-    };
+    let publication = read_publication(&mut reader);
     let limits = parse_limits(&mut reader);
     let timeout = ExchangeSettings::parse_without_read(&mut reader, ReadingManner::Whole).timeout;
     check_exclusive(&mut reader);
@@ -110,16 +102,6 @@ fn endpoint_of(region: &str) -> String {
     // China has names of its own.
     let end = if region.starts_with("cn-") { ".cn" } else { "" };
     format!("https://servicediscovery.{region}.amazonaws.com{end}")
-}
-
-/// Reads `endpoint`.
-fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
-    let url = node.as_text().and_then(plain_url);
-    if url.is_none() {
-        let error = reader.source().error("bad-value", node.origin, node.width, "`endpoint` is not the URL of an API");
-        reader.push(error.hint("leave it out: `region` says where the API of AWS is"));
-    }
-    url
 }
 
 /// Reads `exclusive`, without which nothing is written where nothing is compared.

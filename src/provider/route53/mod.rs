@@ -31,15 +31,10 @@ mod tests;
 mod writer;
 mod zones;
 
-use std::time::Duration;
-
-use super::aws::{AwsClient, AwsLogin, AwsSurroundings};
-use super::pace::AccountPace;
+use super::aws::{AwsClient, AwsTerms};
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
-use crate::http::HttpClient;
 use crate::inventory::node::{SettingsNode, SourceText};
-use crate::inventory::value::Time;
 use crate::target::{
     AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence, ZoneHome,
     ZoneMaking,
@@ -90,21 +85,16 @@ fn checked(settings: &SettingsNode, context: &ProviderContext<'_>) -> Route53Set
 ///
 /// Errors: this system trusts no certificate.
 fn reader(settings: Route53Settings, context: &ProviderContext<'_>, place: String) -> Result<Route53Reader, Problem> {
-    let http = HttpClient::new(&settings.endpoint, settings.timeout).map_err(|error| {
-        Problem::new(place.clone(), "connect-failed", error.message).hint("look at the settings of TLS")
-    })?;
-    let login = AwsLogin::new(settings.login.clone(), AwsSurroundings::of_process(context.workspace));
-    let client = AwsClient {
-        endpoint: settings.endpoint.clone(),
+    let terms = AwsTerms {
         service: SERVICE,
-        region: region_of(&settings.endpoint).to_owned(),
-        http: Box::new(http),
-        pace: AccountPace::of(&format!("route53 {} {}", settings.endpoint, login.source())),
-        login,
-        interval: Duration::from_secs(1) / u32::try_from(settings.requests).unwrap_or(u32::MAX),
-        clock: Box::new(|| Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")),
+        region: region_of(&settings.endpoint),
+        endpoint: &settings.endpoint,
+        login: &settings.login,
+        requests: settings.requests,
+        timeout: settings.timeout,
         read_fault,
     };
+    let client = AwsClient::open(&terms, context.workspace, &place)?;
     Ok(Route53Reader { client: Route53Client(client), settings, place, zones: ZoneList::default() })
 }
 

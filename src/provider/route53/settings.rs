@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::config::shared::A_DURATION;
 use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
-use crate::inventory::value;
 use crate::provider::TargetEndpoint;
-use crate::provider::aws::AwsSettings;
+use crate::provider::aws::{AwsSettings, read_endpoint, read_publication};
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
@@ -21,9 +19,6 @@ const ENDPOINT: &str = "https://route53.amazonaws.com";
 
 /// How many requests a second the service takes of an account, all its tools together.
 const REQUESTS: u64 = 5;
-
-/// How long is waited until all name servers of the service have a change: usually that takes a minute at most.
-const PUBLICATION: Duration = Duration::from_secs(300);
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,16 +69,17 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
     let login = AwsSettings::read(&mut reader);
     let endpoint = match reader.take("endpoint") {
         None => Some(ENDPOINT.to_owned()),
-        Some(node) => read_endpoint(&mut reader, node),
+        Some(node) => read_endpoint(
+            &mut reader,
+            node,
+            &format!("leave it out for `{ENDPOINT}`; in China, `https://route53.amazonaws.com.cn`"),
+        ),
     };
     let zones = read_choice(&mut reader);
     let requests = read_count(&mut reader, "requests_per_second").unwrap_or(REQUESTS);
     let batch_records =
         read_count(&mut reader, "batch_records").map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-    let publication = match reader.take("publication_timeout") {
-        None => Some(PUBLICATION),
-        Some(node) => reader.parse_node::<value::Duration>(node, A_DURATION).map(value::Duration::as_std),
-    };
+    let publication = read_publication(&mut reader);
     let limits = parse_limits(&mut reader);
     let timeout = ExchangeSettings::parse_without_read(&mut reader, ReadingManner::Whole).timeout;
     let found = reader.finish();
@@ -99,16 +95,6 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
         limits,
     });
     (settings.filter(|_| found.error_count() == 0), found)
-}
-
-/// Reads `endpoint`.
-fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<String> {
-    let url = node.as_text().and_then(plain_url);
-    if url.is_none() {
-        let error = reader.source().error("bad-value", node.origin, node.width, "`endpoint` is not the URL of an API");
-        reader.push(error.hint(format!("leave it out for `{ENDPOINT}`; in China, `https://route53.amazonaws.com.cn`")));
-    }
-    url
 }
 
 /// Reads `zone_type`, `zone_tags` and `zone_ids`; none where one of them is wrong.
