@@ -45,7 +45,7 @@ impl ApplyWatch for RunWatch<'_> {
                 ApplyEvent::Hosts(count) => (0..*count).for_each(|_| self.progress.step()),
             }
         }
-        // The end of a host is told by itself, and the journal has nothing of it.
+        // The journal keeps nothing of the end of a host.
         if settled.is_empty() && next.is_empty() {
             return Ok(());
         }
