@@ -115,6 +115,7 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("file-too-large", "it takes a file of a mebibyte"),
     ("include-limit", "it takes ten thousand lines"),
     ("no-credentials", NEEDS_A_SERVER),
+    ("outcome-unknown", NEEDS_A_SERVER),
     ("query-refused", NEEDS_A_SERVER),
     ("read-limit", NEEDS_A_SERVER),
     ("reload-failed", "text says how long a write took, so its case prints JSON"),
