@@ -369,7 +369,7 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
     let (mut now, mut made) = (here.clone(), Vec::new());
     // A target that was away for several changes goes from the first to the last.
     let mut gone_through = here.clone();
-    for own in lacks {
+    for (place, own) in lacks.iter().enumerate() {
         let mut leave = |why: &str| work.left.push(LackToLeave::of(own, why.to_owned()));
         let goes_on = gone_through.as_ref() == own.kind.before();
         match fate(&own.kind, now.as_ref(), others) {
@@ -383,6 +383,12 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
             LackFate::Left if !goes_on => {
                 leave("the target holds something else than the change expects: the next plan decides");
             }
+            // An RRset of another owner is only taken over, as in a plan: its records change once it is ours.
+            LackFate::Make | LackFate::Left if !made.is_empty() && changes_owner_and_records(here, own) => {
+                let why = "the RRset is taken over from another owner first: run `zonewright sync` again";
+                work.left.extend(lacks[place..].iter().map(|own| LackToLeave::of(own, why.to_owned())));
+                break;
+            }
             LackFate::Make | LackFate::Left => {
                 (now, gone_through) = (own.kind.after().cloned(), own.kind.after().cloned());
                 made.push(*own);
@@ -395,6 +401,13 @@ fn judge(work: &mut CopyWork, lacks: &[&OpenLack], here: &Option<Rrset>, others:
         Some(kind) => work.changes.push(change(last, kind)),
         None => work.over.extend(made.iter().map(|own| own.lack.clone())),
     }
+}
+
+/// Whether to go from what is there to what a lack leaves changes both whose an RRset is, by its mark, and its records.
+fn changes_owner_and_records(here: &Option<Rrset>, own: &OpenLack) -> bool {
+    let (Some(here), Some(after)) = (here, own.kind.after()) else { return false };
+    let owner = |rrset: &'_ Rrset| rrset.mark().map(|mark| mark.owner.clone());
+    owner(here) != owner(after) && !here.has_records_of(after)
 }
 
 /// The change that brings one copy what it lacks.
@@ -435,6 +448,7 @@ fn is_registry(key: &RrKey, kind: &ChangeKind) -> bool {
 mod tests {
     use super::*;
     use crate::change::{RrsetText, fixture};
+    use crate::dns::RrsetMark;
     use crate::state::{ApplyId, SentChange};
     use crate::target::PoolName;
 
@@ -546,6 +560,30 @@ mod tests {
         // There and back.
         assert_eq!(judged(&[["", one], [one, ""]], ["", ""]), (2, 0, None));
         assert_eq!(judged(&[["", one], [one, ""], ["", two]], ["", two]), (2, 0, made("", two)));
+    }
+
+    #[test]
+    fn an_rrset_of_another_owner_is_taken_over_before_its_records_change() {
+        let marked = |address, owner| aaaa(address).map(|rrset| rrset.marked(Some(RrsetMark::of(owner))));
+        let steps = [marked("2a02::1", "them"), marked("2a02::1", "us"), marked("2a02::2", "us")];
+        let change = for_a("main", Rtype::AAAA, "2a02::1");
+        let text = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| RrsetText::of(Rtype::AAAA, rrset));
+        let of = |sides: &[Option<Rrset>]| {
+            let LackedChange { change, .. } = lack(&change);
+            let change = SentChange { before: text(&sides[0]), after: text(&sides[1]), ..change };
+            OpenLack::of(LackedChange { change, ..lack(&for_a("main", Rtype::AAAA, "2a02::1")) }).unwrap()
+        };
+        let lacks: Vec<OpenLack> = steps.windows(2).map(of).collect();
+        let others = HeldElsewhere { held: vec![steps[1].clone(), steps[2].clone()], is_all: true };
+        let judged_from = |here: usize| {
+            let mut work = CopyWork::default();
+            judge(&mut work, &lacks.iter().collect::<Vec<_>>(), &steps[here], &others);
+            let made: Vec<ChangeKind> = work.changes.into_iter().map(|change| change.kind).collect();
+            (made, work.over.len(), work.left.len())
+        };
+        let step = |to: usize| ChangeKind::between(steps[to - 1].clone(), steps[to].clone()).into_iter().collect();
+        assert_eq!(judged_from(0), (step(1), 0, 1));
+        assert_eq!(judged_from(1), (step(2), 1, 0));
     }
 
     #[test]

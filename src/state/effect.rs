@@ -247,7 +247,8 @@ fn chain(
 }
 
 /// Settles the updates without a marker that were open in a zone when another one took effect on an RRset that they
-/// found just as that one did: had they taken effect, its prerequisite would not have held, and now theirs does not.
+/// found just as that one did. Their prerequisite no longer holds, so they never will take effect. Nor have they, unless
+/// another editor put back what was there: that leaves no trace.
 fn settle_overtaken(change: &dyn SqlChange, copy: &CopyId, changes: &[KeptChange], now: Time) -> Result<(), Problem> {
     let sent = seal::SENT;
     let sql = format!("{sent} WHERE {OF_COPY} AND marker_after IS NULL AND (settled IS NULL OR settled = 'unknown')");
@@ -259,7 +260,7 @@ fn settle_overtaken(change: &dyn SqlChange, copy: &CopyId, changes: &[KeptChange
     for (batch, text) in open {
         let kept = change.changes(&text)?;
         if kept.iter().any(is_overtaken) {
-            batch.settle_as_undone(change, "another update took effect instead", now)?;
+            batch.settle_as_undone(change, "a later update found what it was to change as it was before", now)?;
         }
     }
     Ok(())

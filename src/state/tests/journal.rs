@@ -105,7 +105,10 @@ fn without_a_marker_what_takes_effect_shows_what_did_not() {
     run(&mut *state, id, &batch(&[change(B, NONE, one)], 3, None), None);
     // Each found the first as it was to be found, the others not, or they are about something else.
     run(&mut *state, id, &batch(&[change(A, NONE, two)], 4, None), Some(BatchOutcome::Done));
-    assert_eq!(fates(&*state, id), ["undone: another update took effect instead", "open", "open", "done"]);
+    assert_eq!(
+        fates(&*state, id),
+        ["undone: a later update found what it was to change as it was before", "open", "open", "done"]
+    );
 }
 
 #[test]
@@ -342,7 +345,7 @@ fn of_updates_without_a_marker_that_say_the_same_one_took_effect() {
     assert!(state.note_found(&open[1], at(9)).unwrap());
     assert!(!state.note_found(&open[0], at(9)).unwrap());
     let fates: Vec<_> = state.sent(id).unwrap().into_iter().map(|sent| sent.fate).collect();
-    let undone = SentFate::Undone("another update took effect instead".into());
+    let undone = SentFate::Undone("a later update found what it was to change as it was before".into());
     assert_eq!(fates, [undone.clone(), SentFate::Done, SentFate::Unknown(Some("no answer".into())), undone]);
     assert!(is_own(&*state, "a.search.example.net.") && !is_own(&*state, "b.search.example.net."));
     run(&mut *state, id, &batch(&b, 5, None), Some(BatchOutcome::Done));
