@@ -375,15 +375,16 @@ fn what_is_no_plain_set_is_shown_and_blocks_who_needs_its_name() {
     let account = Account::new(1);
     let (zone, id) = account.zones[0].clone();
     account.double.put(&id, DoubleRrset::alias(&format!("a.{zone}"), "A", &id, &format!("b.{zone}")));
-    let both: Rrsets = one(&zone, "a", 300, "192.0.2.1").into_iter().chain(one(&zone, "b", 300, "192.0.2.1")).collect();
-    account.state(&zone, &both);
+    account.double.protect(&id, &format!("c.{zone}"), "A", None);
+    let of = |name| one(&zone, name, 300, "192.0.2.1");
+    account.state(&zone, &["a", "b", "c"].into_iter().flat_map(of).collect());
     let plan = plan_in(account.path(), &[]);
     let blocked = plan.document["blocked"].as_array().expect("a list");
     let codes: Vec<&str> = blocked.iter().filter_map(|own: &Value| own["code"].as_str()).collect();
-    assert_eq!(codes, ["opaque"], "{:#}", plan.document["blocked"]);
+    assert_eq!(codes, ["opaque", "opaque"], "{:#}", plan.document["blocked"]);
     assert_eq!(plan.document["changes"].as_array().map(Vec::len), Some(1));
     let looked = quiet_in(account.path()).args(["doctor"]).output().expect("it runs");
     let said = text_of(&looked.stdout);
-    assert!(said.contains("credentials of") && said.contains("alias"), "{said}");
+    assert!(said.contains("credentials of") && said.contains("alias") && said.contains("and one more name"), "{said}");
     assert!(!said.contains(KEYS.1), "a secret is shown");
 }

@@ -68,6 +68,15 @@ pub struct SetPage {
     pub next: Option<SetPlace>,
 }
 
+/// A page of a list of protections.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProtectionPage {
+    /// The names and types that no change may touch.
+    pub protected: Vec<(Name, String)>,
+    /// What the next page is asked for with, where there is one.
+    pub next: Option<String>,
+}
+
 /// A change that the service took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenChange {
@@ -226,6 +235,19 @@ pub fn read_sets(octets: &[u8]) -> Result<SetPage, String> {
         Ok::<_, String>(SetPlace { name: required(&page, "NextRecordName")?, rtype, identifier })
     };
     Ok(SetPage { sets, next: is_truncated(&page).then(place).transpose()? })
+}
+
+/// Reads a page of protections.
+///
+/// Errors: in words.
+pub fn read_protections(octets: &[u8]) -> Result<ProtectionPage, String> {
+    let page = answer(octets, "ListResourceRecordSetProtectionsResponse")?;
+    let protection =
+        |listed: &XmlElement| Ok((parse_name(&required(listed, "RecordName")?)?, required(listed, "RecordType")?));
+    let listed = page.list_of("ResourceRecordSetProtections");
+    let protected = listed.iter().map(protection).collect::<Result<_, String>>()?;
+    let next = page.text_of("NextToken").filter(|token| !token.is_empty()).map(str::to_owned);
+    Ok(ProtectionPage { protected, next })
 }
 
 /// The tags of a zone, by its id: each with its key and value.

@@ -29,6 +29,8 @@ pub struct Route53Settings {
     pub endpoint: String,
     /// Which zones of the account are meant.
     pub zones: ZoneChoice,
+    /// Whether protections of record sets are read with a zone.
+    pub protections: bool,
     /// How many requests go in a second.
     pub requests: u64,
     /// How many records a batch of changes may have, where that is less than the service takes.
@@ -76,6 +78,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
         ),
     };
     let zones = read_choice(&mut reader);
+    let protections = reader.boolean("protections").unwrap_or(true);
     let requests = read_count(&mut reader, "requests_per_second").unwrap_or(REQUESTS);
     let batch_records =
         read_count(&mut reader, "batch_records").map(|count| usize::try_from(count).unwrap_or(usize::MAX));
@@ -88,6 +91,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
         login,
         endpoint,
         zones,
+        protections,
         requests,
         batch_records,
         timeout,

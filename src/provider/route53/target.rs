@@ -1,9 +1,9 @@
 //! Zones in Route 53, read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::{Route53Client, Route53Question};
-use super::document::{self, HostedZone, ListedSet, SetPage, SetPlace};
+use super::document::{self, HostedZone, ListedSet, ProtectionPage, SetPage, SetPlace};
 use super::names::name_text;
 use super::settings::Route53Settings;
 use super::zones::ZoneList;
@@ -12,7 +12,7 @@ use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
 use crate::http::HttpMethod;
 use crate::provider::aws::AwsFault;
 use crate::provider::outage::place_of;
-use crate::provider::record_sets::contents_of;
+use crate::provider::record_sets::{OwnedSet, contents_of};
 use crate::target::{OpaqueRecords, ReadTarget, ZoneRead, apexes_of, marker_key};
 
 /// How many sets a page has: the most that the service gives.
@@ -69,6 +69,34 @@ impl Route53Reader {
         })
     }
 
+    /// The names and types of a zone that no change may touch: every batch that does is refused. Those of the SOA and the NS of the
+    /// zone itself are left out: no update ever changes these.
+    ///
+    /// Errors: they cannot be read.
+    ///
+    /// Source: `ListResourceRecordSetProtections` in the model of the API.
+    fn protected(&self, hosted: &HostedZone, zone: &ZoneName) -> Result<BTreeSet<(Name, String)>, AwsFault> {
+        let (mut protected, mut token) = (BTreeSet::new(), None::<String>);
+        if !self.settings.protections {
+            return Ok(protected);
+        }
+        let path = format!("/hostedzone/{}/rrsetprotection", hosted.id);
+        let max = self.settings.limits.octets;
+        let is_of_apex = |name: &Name, rtype: &str| name.as_name() == zone.as_name() && matches!(rtype, "SOA" | "NS");
+        loop {
+            let query: Vec<(&str, &str)> = token.iter().map(|token| ("nexttoken", token.as_str())).collect();
+            let question = Route53Question { method: HttpMethod::Get, path: &path, query: &query, content: "", max };
+            let content = self.client.ask(&question).map_err(of_protections)?;
+            let ProtectionPage { protected: more, next } =
+                document::read_protections(&content).map_err(AwsFault::unusable)?;
+            protected.extend(more.into_iter().filter(|(name, rtype)| !is_of_apex(name, rtype)));
+            token = match next {
+                Some(next) if Some(&next) != token.as_ref() => Some(next),
+                _ => return Ok(protected),
+            };
+        }
+    }
+
     /// Reads a page of the sets of a hosted zone, from this place on.
     fn page(&self, hosted: &HostedZone, from: Option<&SetPlace>, count: usize) -> Result<(SetPage, u64), AwsFault> {
         let count = count.to_string();
@@ -123,9 +151,21 @@ impl Route53Reader {
         let hosted = self.hosted(zone)?;
         let read = self.read_hosted(&hosted, zone).and_then(|(sets, octets)| Ok((by_name(sets)?, octets)));
         let (by_name, octets) = read.map_err(|fault| self.problem(zone, fault))?;
+        let mut protected = self.protected(&hosted, zone).map_err(|fault| self.problem(zone, fault))?;
         let unusable = |why: String| self.problem(zone, AwsFault::unusable(why));
-        let owned = by_name.iter().flat_map(|(owner, sets)| sets.iter().map(|set| (owner.as_name(), set.rrset())));
-        let (contents, opaque) = contents_of(zone, owned).map_err(unusable)?;
+        let mut owned: Vec<OwnedSet<'_>> = Vec::new();
+        for (owner, sets) in &by_name {
+            for set in sets {
+                let is_protected = protected.remove(&(owner.clone(), set.rtype.clone()));
+                let found =
+                    if is_protected { Err(format!("a protected set of type {}", set.rtype)) } else { set.rrset() };
+                owned.push((owner.as_name(), found));
+            }
+        }
+        let without_set = protected
+            .iter()
+            .map(|(owner, rtype)| (owner.as_name(), Err(format!("a protection against sets of type {rtype}"))));
+        let (contents, opaque) = contents_of(zone, owned.into_iter().chain(without_set)).map_err(unusable)?;
         Ok(Route53Zone { contents, opaque, octets })
     }
 
@@ -178,6 +218,13 @@ impl Route53Reader {
         let hint = "if the zone is that large, raise `max_records` or `max_size` of the target".to_owned();
         Err(AwsFault { code: "read-limit", hint, ..AwsFault::unusable(message) })
     }
+}
+
+/// The fault of a question for protections, with what to do where it is denied.
+fn of_protections(fault: AwsFault) -> AwsFault {
+    let is_denied = fault.code == "api-denied";
+    let hint = "allow `route53:ListResourceRecordSetProtections`, or set `protections = false` for the target";
+    if is_denied { AwsFault { hint: hint.to_owned(), ..fault } } else { fault }
 }
 
 /// The values of the marker among sets; none where it is not there.

@@ -37,6 +37,7 @@ pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, zones: ZoneChoice) -
         login: login_settings(),
         endpoint: "http://double".to_owned(),
         zones,
+        protections: true,
         requests: 5,
         batch_records: None,
         timeout: Duration::from_secs(30),

@@ -92,14 +92,24 @@ fn a_zone_is_read_in_as_few_pages_as_there_are() {
     account.double.put(&account.id, alias);
     let weighted = DoubleRrset::new("w.example.net", "A", 60, &["192.0.2.1"]).routed("one", RoutingPolicy::Weight(1));
     account.double.put(&account.id, weighted);
+    for (name, rtype) in [("example.net", "NS"), ("h7.example.net", "A"), ("h7.example.net", "TXT")] {
+        account.double.protect(&account.id, name, rtype, None);
+    }
     let read = reader(account.asker(), &account.clock, ZoneChoice::default()).read_zone(&account.zone).unwrap();
-    assert_eq!(read.contents.rrsets().count(), 1_002, "the SOA and the NS are among them");
+    assert_eq!(read.contents.rrsets().count(), 1_001, "the SOA and the NS are among them");
     let opaque: Vec<String> = read.opaque.iter().map(|own| format!("{} has {}", own.owner, own.what)).collect();
-    assert_eq!(opaque, ["w.example.net. has a weighted set of type A", "alias.example.net. has an alias of type A"]);
+    let expected = [
+        "w.example.net. has a weighted set of type A",
+        "h7.example.net. has a protected set of type A",
+        "h7.example.net. has a protection against sets of type TXT",
+        "alias.example.net. has an alias of type A",
+    ];
+    assert_eq!(opaque, expected);
     // Four pages, the first of them twice, and the marker before and behind them.
     assert_eq!(account.double.count("ListResourceRecordSets"), 4 + 1 + 2);
     assert_eq!(account.double.count("ListHostedZones"), 1);
-    assert_eq!(account.clock.0.lock().unwrap().as_millis(), 7 * 200, "the pace of the account");
+    assert_eq!(account.double.count("ListResourceRecordSetProtections"), 1);
+    assert_eq!(account.clock.0.lock().unwrap().as_millis(), 8 * 200, "the pace of the account");
 }
 
 #[test]
@@ -295,9 +305,10 @@ fn zones_are_made_and_deleted_and_those_of_other_services_are_left() {
 }
 
 /// The rights that reading, writing and publication need, as docs/targets.md has them.
-const RIGHTS: [&str; 4] = [
+const RIGHTS: [&str; 5] = [
     "route53:ListHostedZones",
     "route53:ListResourceRecordSets",
+    "route53:ListResourceRecordSetProtections",
     "route53:ChangeResourceRecordSets",
     "route53:GetChange",
 ];
