@@ -14,6 +14,8 @@
 //! | `survey` | all lanes of a plan |
 //! | `batch` | pure: units to batches |
 //! | `writer` | writes one copy of a zone |
+//! | `sent_batch` | what is known of a batch that was sent |
+//! | `zone_sight` | which batches took effect whose answers were lost |
 //! | `board` | how far each unit is in a lane |
 //! | `quorum` | pure: which units may still be written, where targets vote |
 //! | `hub` | what the lanes share |
@@ -37,11 +39,15 @@ pub mod order;
 
 pub mod quorum;
 
+mod sent_batch;
+
 pub mod shape;
 
 mod survey;
 
 mod writer;
+
+mod zone_sight;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;

@@ -13,20 +13,16 @@ use std::time::{Duration, Instant};
 
 use super::batch::{self, UnitPiece};
 use super::board::ApplyBoard;
-use super::compare::{is_after, is_between};
-use super::lane::{SurveyedCopy, UnitVerdict, differs, standing_marker};
+use super::compare::is_after;
+use super::lane::{SurveyedCopy, UnitVerdict, differs};
 use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
 use super::quorum::UnitTurn;
-use crate::change::{Change, ChangeKind};
+use super::sent_batch::{SentBatch, after};
+use super::zone_sight::{ChainLook, PAUSE, TRIES, ZoneSight};
+use crate::change::ChangeKind;
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset};
-use crate::target::{Answer, Marker, Question, RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
-
-/// How often something is tried before it is given up.
-const TRIES: u32 = 4;
-
-/// How long is waited before the second try; each further one waits twice as long.
-const PAUSE: Duration = Duration::from_millis(250);
+use crate::dns::Rrset;
+use crate::target::{Marker, Question, RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// After so many single units that a server refused, with none between that it took, it will not take the others.
 const STRIKES: u32 = 3;
@@ -68,39 +64,6 @@ pub struct ZoneWriter<'a> {
     clock: Option<(Instant, Instant)>,
 }
 
-/// A batch that was sent.
-struct SentBatch<'a> {
-    /// What the journal has of it.
-    batch: Batch<'a>,
-    /// Its pieces.
-    pieces: Vec<UnitPiece>,
-    /// What its reply is asked for with, or why it could not be sent.
-    ticket: Result<UpdateTicket, Problem>,
-    /// Whether an answer to it was lost, so that it may take effect after the last look.
-    was_lost: bool,
-    /// That others may have written the zone at the same time, where they may.
-    race: Option<String>,
-}
-
-impl SentBatch<'_> {
-    /// Its outcome, where it took effect.
-    fn made(&self) -> BatchOutcome {
-        self.race.clone().map_or(BatchOutcome::Done, BatchOutcome::Raced)
-    }
-
-    /// Whether it has a change of an earlier batch, which can no longer take effect once it does.
-    fn replaces(&self, earlier: &SentBatch<'_>) -> bool {
-        let mut places = self.pieces.iter().flat_map(|piece| &piece.changes);
-        places.any(|place| earlier.pieces.iter().any(|piece| piece.changes.contains(place)))
-    }
-
-    /// Notes that others may have written the zone at the same time.
-    fn note_race(&mut self, board: &ApplyBoard<'_>, error: &Problem) {
-        self.race = Some(error.message.clone());
-        board.race(&self.pieces, error);
-    }
-}
-
 /// What is to be written of a phase.
 #[derive(Default)]
 pub struct PhasePieces {
@@ -108,23 +71,6 @@ pub struct PhasePieces {
     pub ready: Vec<UnitPiece>,
     /// Whether more waits for other pools.
     pub waits: bool,
-}
-
-/// What a look at the primary says of a chain of batches.
-enum ChainLook {
-    /// So many of its first took effect, and no others.
-    Took(usize),
-    /// A batch took effect that was made anew since: its place among those that may come late.
-    Late(usize),
-    /// The marker is not in the chain: another run writes the zone.
-    Moved(String),
-    /// Without a marker: some RRsets are as they were to be, others not.
-    Mixed,
-    /// Without a marker: the one RRset of a batch is neither as it was nor as it was to be, so that its update can no
-    /// longer take effect.
-    Replaced,
-    /// The primary cannot be asked.
-    Unreadable(Problem),
 }
 
 /// What can be known of batches whose answers were lost.
@@ -196,7 +142,7 @@ impl<'a> ZoneWriter<'a> {
         loop {
             self.fill(phase, &mut queue, &mut flight);
             let Some(front) = flight.front() else { break };
-            match reply(&mut *self.session, front) {
+            match front.reply(&mut *self.session) {
                 UpdateReply::Done => {
                     if !writer.compares() {
                         self.board.expose(&front.pieces);
@@ -301,7 +247,7 @@ impl<'a> ZoneWriter<'a> {
             plan: orders.wave.plan().to_owned(),
             batch: orders.run * BATCHES + number % BATCHES,
         };
-        let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.change(*place));
+        let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.sight().change(*place));
         Batch {
             number,
             copy: self.zone.copy.clone(),
@@ -311,9 +257,9 @@ impl<'a> ZoneWriter<'a> {
         }
     }
 
-    /// A change of the plan.
-    fn change(&self, place: usize) -> &'a Change {
-        &self.board.lane.changes[place]
+    /// What reads the zone.
+    fn sight(&self) -> ZoneSight<'a> {
+        ZoneSight { board: self.board, zone: self.zone }
     }
 
     /// Sends a batch.
@@ -334,7 +280,7 @@ impl<'a> ZoneWriter<'a> {
             return self.settle_done(flight);
         }
         let Some(sent) = flight.pop_front() else { return };
-        self.count(after(&sent.batch), sent.batch.changes.len());
+        self.count(sent.after(), sent.batch.changes.len());
         self.heard.push(sent);
     }
 
@@ -362,7 +308,7 @@ impl<'a> ZoneWriter<'a> {
 
     /// Notes that a batch took effect.
     fn took(&mut self, sent: &SentBatch<'a>) {
-        self.count(after(&sent.batch), sent.batch.changes.len());
+        self.count(sent.after(), sent.batch.changes.len());
         self.settle(&sent.batch, sent.made());
         self.board.done(&sent.pieces);
     }
@@ -386,7 +332,7 @@ impl<'a> ZoneWriter<'a> {
     /// may be late, named the marker that they found, so they never take effect; their pieces were already sent again.
     fn take_late(&mut self, place: usize, flight: &mut VecDeque<SentBatch<'a>>, queue: &mut VecDeque<Vec<UnitPiece>>) {
         let mut took = vec![self.late.swap_remove(place)];
-        while let Some(place) = self.late.iter().position(|late| is_before_all(late, &took)) {
+        while let Some(place) = self.late.iter().position(|late| late.is_before_all(&took)) {
             took.push(self.late.swap_remove(place));
         }
         let undone = || BatchOutcome::Undone("another update took effect in its place".to_owned());
@@ -426,7 +372,7 @@ impl<'a> ZoneWriter<'a> {
     ) {
         self.settle_heard();
         let mut replies = VecDeque::from([first]);
-        replies.extend(flight.iter().skip(1).map(|sent| reply(&mut *self.session, sent)));
+        replies.extend(flight.iter().skip(1).map(|sent| sent.reply(&mut *self.session)));
         for (sent, reply) in flight.iter_mut().zip(&replies) {
             if let UpdateReply::Raced(error) = reply {
                 sent.note_race(self.board, error);
@@ -439,7 +385,7 @@ impl<'a> ZoneWriter<'a> {
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
         let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
         if is_doubtful || may_be_other && matches!(replies[0], UpdateReply::Prerequisite(_)) {
-            match self.look(flight) {
+            match self.sight().look(flight, self.marker.as_ref(), &self.late) {
                 ChainLook::Took(count) => {
                     for _ in 0..count {
                         if let (Some(front), Some(UpdateReply::Unknown(_)), false) =
@@ -535,7 +481,7 @@ impl<'a> ZoneWriter<'a> {
         let ticket = flight.front().and_then(|front| front.ticket.as_ref().ok().copied());
         let blamed = ticket.map(|ticket| self.session.blamed(ticket)).unwrap_or_default();
         let words_of = |piece: &UnitPiece| {
-            let mut changes = piece.changes.iter().map(|place| self.change(*place));
+            let mut changes = piece.changes.iter().map(|place| self.sight().change(*place));
             changes.find_map(|change| blamed.iter().find(|blame| blame.key == change.key)).map(|blame| &blame.words)
         };
         let pieces = flight.front().map(|front| front.pieces.clone()).unwrap_or_default();
@@ -619,89 +565,12 @@ impl<'a> ZoneWriter<'a> {
     /// The verdict on a unit whose prerequisites do not hold.
     fn stale(&mut self, pieces: &[UnitPiece], words: &str) -> UnitVerdict {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let found = self.observe(&places).ok();
-        let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.change(*place), answer));
-        match read.into_iter().find(|(change, answer)| !self.is_before(change, answer)) {
+        let found = self.sight().observe(&places).ok();
+        let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.sight().change(*place), answer));
+        match read.into_iter().find(|(change, answer)| !self.sight().is_before(change, answer)) {
             Some((change, answer)) => UnitVerdict::stale(differs(change, answer)),
             None => UnitVerdict::stale(format!("a prerequisite did not hold: {words}")),
         }
-    }
-
-    /// Whether an RRset is as the plan saw it.
-    fn is_before(&self, change: &Change, answer: &Answer) -> bool {
-        self.board.lane.deleted_cnames.is_before(change, answer)
-    }
-
-    /// Whether an RRset is as the plan saw it, as it is to be, or between the two.
-    fn is_on_its_way(&self, change: &Change, answer: &Answer) -> bool {
-        self.is_before(change, answer) || is_after(change, answer) || is_between(change, answer)
-    }
-
-    /// Reads RRsets of changes.
-    fn observe(&self, places: &[usize]) -> Result<Vec<Answer>, Problem> {
-        let questions: Vec<_> = places.iter().map(|place| Question::of(&self.change(*place).key)).collect();
-        self.zone.writer.observe(&self.zone.copy.zone, &questions, None)
-    }
-
-    /// Looks which batches in flight took effect.
-    fn look(&self, flight: &VecDeque<SentBatch<'a>>) -> ChainLook {
-        let mut tries = 0;
-        loop {
-            let looked = match &self.zone.fence {
-                Some((key, _)) => self.look_at_marker(key, flight),
-                None => self.look_at_rrsets(flight),
-            };
-            match looked {
-                Ok(look) => return look,
-                Err(error) => {
-                    tries += 1;
-                    if tries == TRIES {
-                        return ChainLook::Unreadable(error);
-                    }
-                    self.board.hub.wait(PAUSE * (1 << (tries - 1)));
-                }
-            }
-        }
-    }
-
-    /// Reads the marker, and finds it in the chain.
-    fn look_at_marker(&self, key: &RrKey, flight: &VecDeque<SentBatch<'a>>) -> Result<ChainLook, Problem> {
-        let answer = self.zone.writer.observe(&self.zone.copy.zone, &[Question::of(key)], None)?.pop();
-        let standing = standing_marker(self.zone.writer, &self.zone.copy.zone, answer)?;
-        let data = |rrset: &Option<Rrset>| rrset.as_ref().map(|rrset| rrset.rdata().to_vec());
-        let chain = std::iter::once(self.marker.clone()).chain(flight.iter().map(|sent| after(&sent.batch)));
-        // The latest: of equal ones, which only a chain without effect could have, nothing would follow anyway.
-        let took =
-            chain.enumerate().filter(|(_, marker)| data(marker) == data(&standing)).map(|(count, _)| count).last();
-        if let Some(count) = took {
-            return Ok(ChainLook::Took(count));
-        }
-        let late = self.late.iter().position(|late| data(&after(&late.batch)) == data(&standing));
-        Ok(match (late, standing.as_ref().and_then(Marker::of_rrset)) {
-            (Some(place), _) => ChainLook::Late(place),
-            (None, Some(marker)) => ChainLook::Moved(format!("`{marker}`")),
-            (None, None) => ChainLook::Moved("gone".to_owned()),
-        })
-    }
-
-    /// Without a marker: reads what the one batch in flight was to write.
-    fn look_at_rrsets(&self, flight: &VecDeque<SentBatch<'a>>) -> Result<ChainLook, Problem> {
-        let Some(sent) = flight.front() else { return Ok(ChainLook::Took(0)) };
-        let places: Vec<usize> = sent.pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let answers = self.observe(&places)?;
-        let read = || places.iter().zip(&answers).map(|(place, answer)| (self.change(*place), answer));
-        Ok(if read().all(|(change, answer)| is_after(change, answer)) {
-            ChainLook::Took(1)
-        } else if read().all(|(change, answer)| self.is_before(change, answer)) {
-            ChainLook::Took(0)
-        } else if self.zone.writer.is_divisible() && read().all(|(change, answer)| self.is_on_its_way(change, answer)) {
-            // The same update goes on from there.
-            ChainLook::Took(0)
-        } else if let ([_], true) = (places.as_slice(), self.zone.writer.compares()) {
-            ChainLook::Replaced
-        } else {
-            ChainLook::Mixed
-        })
     }
 
     /// Gives the zone up because another run writes it.
@@ -771,10 +640,12 @@ impl<'a> ZoneWriter<'a> {
     /// Leaves pieces whose answer was lost; those whose RRsets are as planned are done.
     fn leave_doubtful(&self, pieces: &[UnitPiece], verdict: &UnitVerdict, why: String, doubt: BatchDoubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let answers = if doubt == BatchDoubt::Readable { self.observe(&places).ok() } else { None };
+        let answers = if doubt == BatchDoubt::Readable { self.sight().observe(&places).ok() } else { None };
         let read = answers.iter().flatten().zip(&places);
-        let standing: HashSet<usize> =
-            read.filter(|(answer, place)| is_after(self.change(**place), answer)).map(|(_, place)| *place).collect();
+        let standing: HashSet<usize> = read
+            .filter(|(answer, place)| is_after(self.sight().change(**place), answer))
+            .map(|(_, place)| *place)
+            .collect();
         let message = match doubt {
             BatchDoubt::Undone => format!("its update has not taken effect, but may still: {why}"),
             BatchDoubt::Readable | BatchDoubt::Blind => format!("it is unknown whether its update took effect: {why}"),
@@ -790,29 +661,10 @@ impl<'a> ZoneWriter<'a> {
     }
 }
 
-/// The reply to a batch that was sent, or could not be.
-fn reply(session: &mut dyn UpdateZone, sent: &SentBatch<'_>) -> UpdateReply {
-    match &sent.ticket {
-        Ok(ticket) => session.reply(*ticket),
-        Err(error) => UpdateReply::Unknown(error.clone()),
-    }
-}
-
 /// That nothing says whether others wrote at the same time: there was no answer.
 fn unseen(place: String) -> Problem {
     let message = "its answer was lost, so that it is not known whether something else wrote at the same time";
     Problem::new(place, "raced", message).hint("look at the records, and plan again")
-}
-
-/// Whether the first of a chain, read from its end, replaced what this batch left.
-fn is_before_all(sent: &SentBatch<'_>, chain: &[SentBatch<'_>]) -> bool {
-    let first = chain.last().and_then(|first| first.batch.swap.as_ref());
-    first.is_some_and(|swap| swap.before == after(&sent.batch))
-}
-
-/// What is at the marker's place after a batch.
-fn after(batch: &Batch<'_>) -> Option<Rrset> {
-    batch.swap.as_ref().map(|swap| swap.after.to_rrset())
 }
 
 /// The swap of a marker as a change of its RRset.
