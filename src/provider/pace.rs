@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ring::rand;
+
 use crate::parallel::HELD;
 
 /// A clock, and a way to wait.
@@ -14,6 +16,9 @@ pub trait PaceClock: Send + Sync {
 
     /// Waits.
     fn sleep(&self, pause: Duration);
+
+    /// A random part of a time, from none of it to all.
+    fn part_of(&self, time: Duration) -> Duration;
 }
 
 /// The clock of this machine.
@@ -33,6 +38,13 @@ impl PaceClock for MachineClock {
 
     fn sleep(&self, pause: Duration) {
         thread::sleep(pause);
+    }
+
+    fn part_of(&self, time: Duration) -> Duration {
+        // Without random numbers of the system the pauses are only less different from those of other programs.
+        let drawn =
+            rand::generate::<[u8; 2]>(&rand::SystemRandom::new()).map_or(0, |drawn| u16::from_be_bytes(drawn.expose()));
+        time * u32::from(drawn) / u32::from(u16::MAX)
     }
 }
 
@@ -77,6 +89,12 @@ impl AccountPace {
         }
     }
 
+    /// Waits before something is tried again that the service was too busy for: for as long as is said, and up to a half more.
+    /// Programs that were refused in one moment so do not all come back in one.
+    pub fn wait_apart(&self, pause: Duration) {
+        self.wait(pause + self.clock.part_of(pause / 2));
+    }
+
     /// The time on the clock.
     pub fn now(&self) -> Duration {
         self.clock.now()
@@ -99,6 +117,10 @@ pub mod testing {
         fn sleep(&self, pause: Duration) {
             *self.0.lock().expect(HELD) += pause;
         }
+
+        fn part_of(&self, _: Duration) -> Duration {
+            Duration::ZERO
+        }
     }
 }
 
@@ -117,6 +139,14 @@ mod tests {
         clock.sleep(Duration::from_secs(60));
         pace.take(interval);
         assert_eq!(pace.now(), Duration::from_secs(61), "a pause gives no further ones");
+    }
+
+    #[test]
+    fn pauses_of_two_programs_differ() {
+        let clock = MachineClock::begin();
+        let parts: Vec<Duration> = (0..20).map(|_| clock.part_of(Duration::from_secs(1))).collect();
+        assert!(parts.iter().all(|part| *part <= Duration::from_secs(1)));
+        assert!(parts.iter().any(|part| *part != parts[0]), "{parts:?}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl AwsClient {
                 was_renewed = true;
                 self.login.forget();
             } else if fault.kind == AwsFaultKind::Busy && tries < TRIES {
-                self.pace.wait((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
+                self.pace.wait_apart((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                 tries += 1;
             } else if fault.kind == AwsFaultKind::Unknown && question.repeats && tries < ASKED_AGAIN {
                 tries += 1;

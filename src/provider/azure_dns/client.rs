@@ -184,7 +184,7 @@ impl AzureClient {
                     self.login.forget();
                 }
                 AzureFaultKind::Busy(after) if tries < TRIES => {
-                    self.pace.wait(after.unwrap_or(PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
+                    self.pace.wait_apart(after.unwrap_or(PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                     tries += 1;
                 }
                 _ => return Err(fault),
