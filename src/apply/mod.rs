@@ -15,7 +15,7 @@
 //! | `batch` | pure: units to batches |
 //! | `writer` | writes one copy of a zone |
 //! | `sent_batch` | what is known of a batch that was sent |
-//! | `zone_sight` | which batches took effect whose answers were lost |
+//! | `flight_reader` | which batches took effect whose answers were lost |
 //! | `board` | how far each unit is in a lane |
 //! | `quorum` | pure: which units may still be written, where targets vote |
 //! | `hub` | what the lanes share |
@@ -47,7 +47,7 @@ mod survey;
 
 mod writer;
 
-mod zone_sight;
+mod flight_reader;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;

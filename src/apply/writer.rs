@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use super::batch::{self, UnitPiece};
 use super::board::ApplyBoard;
 use super::compare::is_after;
+use super::flight_reader::{ChainLook, FlightReader, PAUSE, TRIES};
 use super::lane::{SurveyedCopy, UnitVerdict, differs};
 use super::model::{ApplyEvent, Batch, BatchOutcome, MarkerSwap, OutcomeCode, Phase, ZoneWritten};
 use super::quorum::UnitTurn;
 use super::sent_batch::{SentBatch, after};
-use super::zone_sight::{ChainLook, PAUSE, TRIES, ZoneSight};
 use crate::change::ChangeKind;
 use crate::diag::Problem;
 use crate::dns::Rrset;
@@ -247,7 +247,7 @@ impl<'a> ZoneWriter<'a> {
             plan: orders.wave.plan().to_owned(),
             batch: orders.run * BATCHES + number % BATCHES,
         };
-        let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.sight().change(*place));
+        let changes = pieces.iter().flat_map(|piece| &piece.changes).map(|place| self.reader().change(*place));
         Batch {
             number,
             copy: self.zone.copy.clone(),
@@ -258,8 +258,8 @@ impl<'a> ZoneWriter<'a> {
     }
 
     /// What reads the zone.
-    fn sight(&self) -> ZoneSight<'a> {
-        ZoneSight { board: self.board, zone: self.zone }
+    fn reader(&self) -> FlightReader<'a> {
+        FlightReader { board: self.board, zone: self.zone }
     }
 
     /// Sends a batch.
@@ -385,7 +385,7 @@ impl<'a> ZoneWriter<'a> {
         // Another run may have moved the marker; or the original came late, and this is the answer to its copy.
         let may_be_other = self.zone.fence.is_some() || flight.front().is_some_and(|sent| sent.was_lost);
         if is_doubtful || may_be_other && matches!(replies[0], UpdateReply::Prerequisite(_)) {
-            match self.sight().look(flight, self.marker.as_ref(), &self.late) {
+            match self.reader().look(flight, self.marker.as_ref(), &self.late) {
                 ChainLook::Took(count) => {
                     for _ in 0..count {
                         if let (Some(front), Some(UpdateReply::Unknown(_)), false) =
@@ -481,7 +481,7 @@ impl<'a> ZoneWriter<'a> {
         let ticket = flight.front().and_then(|front| front.ticket.as_ref().ok().copied());
         let blamed = ticket.map(|ticket| self.session.blamed(ticket)).unwrap_or_default();
         let words_of = |piece: &UnitPiece| {
-            let mut changes = piece.changes.iter().map(|place| self.sight().change(*place));
+            let mut changes = piece.changes.iter().map(|place| self.reader().change(*place));
             changes.find_map(|change| blamed.iter().find(|blame| blame.key == change.key)).map(|blame| &blame.words)
         };
         let pieces = flight.front().map(|front| front.pieces.clone()).unwrap_or_default();
@@ -565,9 +565,9 @@ impl<'a> ZoneWriter<'a> {
     /// The verdict on a unit whose prerequisites do not hold.
     fn stale(&mut self, pieces: &[UnitPiece], words: &str) -> UnitVerdict {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let found = self.sight().observe(&places).ok();
-        let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.sight().change(*place), answer));
-        match read.into_iter().find(|(change, answer)| !self.sight().is_before(change, answer)) {
+        let found = self.reader().observe(&places).ok();
+        let read = found.iter().flatten().zip(&places).map(|(answer, place)| (self.reader().change(*place), answer));
+        match read.into_iter().find(|(change, answer)| !self.reader().is_before(change, answer)) {
             Some((change, answer)) => UnitVerdict::stale(differs(change, answer)),
             None => UnitVerdict::stale(format!("a prerequisite did not hold: {words}")),
         }
@@ -640,10 +640,10 @@ impl<'a> ZoneWriter<'a> {
     /// Leaves pieces whose answer was lost; those whose RRsets are as planned are done.
     fn leave_doubtful(&self, pieces: &[UnitPiece], verdict: &UnitVerdict, why: String, doubt: BatchDoubt) {
         let places: Vec<usize> = pieces.iter().flat_map(|piece| piece.changes.iter().copied()).collect();
-        let answers = if doubt == BatchDoubt::Readable { self.sight().observe(&places).ok() } else { None };
+        let answers = if doubt == BatchDoubt::Readable { self.reader().observe(&places).ok() } else { None };
         let read = answers.iter().flatten().zip(&places);
         let standing: HashSet<usize> = read
-            .filter(|(answer, place)| is_after(self.sight().change(**place), answer))
+            .filter(|(answer, place)| is_after(self.reader().change(**place), answer))
             .map(|(_, place)| *place)
             .collect();
         let message = match doubt {

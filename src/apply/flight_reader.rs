@@ -39,14 +39,14 @@ pub enum ChainLook {
 
 /// A zone that is written, and how it is read.
 #[derive(Clone, Copy)]
-pub struct ZoneSight<'a> {
+pub struct FlightReader<'a> {
     /// The apply.
     pub board: &'a ApplyBoard<'a>,
     /// The zone.
     pub zone: &'a SurveyedCopy<'a>,
 }
 
-impl<'a> ZoneSight<'a> {
+impl<'a> FlightReader<'a> {
     /// A change of the plan.
     pub fn change(&self, place: usize) -> &'a Change {
         &self.board.lane.changes[place]
