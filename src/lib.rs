@@ -56,6 +56,8 @@ pub mod process;
 
 pub mod http;
 
+pub mod web;
+
 pub mod health;
 
 pub mod cms;
@@ -91,6 +93,8 @@ pub mod reading;
 pub mod starter;
 
 pub mod doctor;
+
+pub mod passes;
 
 pub mod serve;
 

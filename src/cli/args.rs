@@ -13,8 +13,8 @@ use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
 use super::render_args::RenderArgs;
 use super::shared_args::SharedArgs;
 use super::values::{
-    CheckFormat, FormatArg, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name, parse_url,
-    parse_wait,
+    CheckFormat, FormatArg, ListenArg, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name,
+    parse_listen, parse_url, parse_wait,
 };
 use crate::codes;
 use crate::dns::Name;
@@ -107,6 +107,17 @@ pub enum Command {
     /// restriction, its project's `automation: false`, and breakers. `check-dns` is an older name of this command.
     #[command(visible_alias = "check-dns")]
     Fix(FixArgs),
+    /// Keep DNS in line: plan and apply again and again, until it is stopped.
+    ///
+    /// Each pass plans, applies as `apply --auto` does, tries again what targets lack, and asks the name servers that are behind.
+    /// Of several processes with one state one makes the passes; the others wait to take over. A person can apply between two
+    /// passes. Where settings are broken nothing is changed until they are fixed.
+    ///
+    /// SIGHUP starts a pass at once. SIGTERM and Ctrl-C let the updates under way end, and then it exits 0. A page in a browser
+    /// shows how it is going: `/`, with the last plan at `/plan`, metrics for Prometheus at `/metrics`, and `/healthz` and
+    /// `/readyz` for watchdogs.
+    #[command(after_help = RUN_EXITS)]
+    Run(RunArgs),
     /// Finish an apply that was killed or did not do everything.
     ///
     /// Finds by the journal and by the zones' markers which changes took effect, and sends the missing ones with their
@@ -245,6 +256,14 @@ Exit codes:
      too few servers of a pool have the changes
   5  some hosts wait for a later wave of the rollout; nothing went wrong";
 
+/// What `run --help` says below the flags.
+const RUN_EXITS: &str = "\
+Exit codes:
+  0  it was stopped
+  1  it could not start: the address to listen on, a wrong option
+With `--once` they are those of `apply --auto`, with `--dry-run` too those of
+`plan`.";
+
 /// What `sync --help` says below the flags.
 const SYNC_EXITS: &str = "\
 Exit codes:
@@ -275,6 +294,7 @@ impl Command {
             Command::Drift(_) => "drift",
             Command::Apply(_) => "apply",
             Command::Fix(_) => "fix",
+            Command::Run(_) => "run",
             Command::Resume(_) => "resume",
             Command::Sync(_) => "sync",
             Command::Undo(_) => "undo",
@@ -418,7 +438,7 @@ pub struct PlanArgs {
 }
 
 /// What commands take that may use the zones which earlier runs kept.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct CacheArgs {
     /// Transfer every zone, also if its serial is that of the kept copy. The kept copies are replaced.
     #[arg(long)]
@@ -466,8 +486,27 @@ pub struct ApplyArgs {
     pub cache: CacheArgs,
 }
 
-/// What all commands take that apply a plan.
+/// What `run` takes.
 #[derive(Debug, Args)]
+pub struct RunArgs {
+    /// How long after the end of a pass the next one begins, and a tenth of that less or more. Each pass that fails doubles it,
+    /// up to ten times as long.
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = parse_wait)]
+    pub interval: Duration,
+    /// Make one pass, and exit as `apply --auto` does.
+    #[arg(long)]
+    pub once: bool,
+    /// Only plan: change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where the page, metrics and health are served: an address with a port, or `none` [default: 127.0.0.1:7979, where it is
+    /// free; none with `--once`]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
+    pub listen: Option<ListenArg>,
+}
+
+/// What all commands take that apply a plan.
+#[derive(Debug, Default, Args)]
 pub struct ApplyLimits {
     /// Apply without asking.
     #[arg(long)]

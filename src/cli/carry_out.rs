@@ -432,7 +432,11 @@ impl ApplyOutput<'_> {
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);
-        self.print(&report)?;
+        // Of passes, one after another, those that did nothing are not worth a line each.
+        let is_idle_pass = self.shared.process.command == "run" && exit == Exit::Done && apply.is_none();
+        if !is_idle_pass {
+            self.print(&report)?;
+        }
         self.report_ran(ran, exit);
         if *is_journaled {
             return Ok(exit);

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 56] = [
+const EXAMPLES: [CommandExample; 58] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -57,6 +57,8 @@ const EXAMPLES: [CommandExample; 56] = [
     ("drift", "zonewright drift", "Show what was changed outside zonewright."),
     ("drift", "zonewright drift --format json", "The same, for a program."),
     ("fix", "zonewright fix sas0-0005", "Explain one host, show its plan, ask, and apply it."),
+    ("run", "zonewright run --interval 5m", "A pass every five minutes, until Ctrl-C."),
+    ("run", "zonewright run --once --dry-run", "One pass that only plans."),
     ("resume", "zonewright resume 12", "Finish apply 12."),
     ("sync", "zonewright sync --pool main", "Ask the name servers of one pool again."),
     (

@@ -10,6 +10,7 @@ use super::progress::StageTime;
 use super::shared_args::SharedArgs;
 use super::signals;
 use crate::disk;
+use crate::inventory::value::Time;
 use crate::pipeline::metrics::{StateMetrics, standing};
 use crate::report::metrics::{Metrics, RunEnd};
 
@@ -21,6 +22,30 @@ impl RunNotes {
     /// Notes nothing.
     pub fn none() -> RunNotes {
         RunNotes(None)
+    }
+
+    /// Notes nothing yet, of a run of a command.
+    pub fn of(command: &'static str) -> RunNotes {
+        RunNotes(Some(RefCell::new(Metrics::new(command))))
+    }
+
+    /// Notes when the run began, how it ended now, and what the state says then; gives all notes, where there are any.
+    pub fn ended(
+        self,
+        (began, started): (Option<Time>, Instant),
+        exit: Exit,
+        state: Option<&StateMetrics>,
+    ) -> Option<Metrics> {
+        let mut metrics = self.0?.into_inner();
+        if let Some(StateMetrics { breakers, last, unfinished, pools, rollouts, approvals }) = state {
+            rollouts.iter().for_each(|tally| metrics.rollouts(tally));
+            metrics.approvals(approvals);
+            metrics.state(breakers, last.as_ref(), *unfinished);
+            pools.iter().for_each(|pool| metrics.pool(pool));
+        }
+        let is_success = matches!(exit, Exit::Done | Exit::Changes);
+        metrics.ended(RunEnd { began, took: started.elapsed(), exit: exit.code(), is_success });
+        Some(metrics)
     }
 
     /// Notes something.
@@ -54,20 +79,11 @@ pub fn run(
         output::warning(shared, &file.display().to_string(), "metrics-file-name", message);
     }
     let (began, started) = (output::now(shared).ok(), Instant::now());
-    let notes = RunNotes(Some(RefCell::new(Metrics::new(command))));
+    let notes = RunNotes::of(command);
     let outcome = work(&notes);
     let exit = outcome.as_ref().map_or(Exit::Error, |exit| *exit);
-    if let Some(StateMetrics { breakers, last, unfinished, pools, rollouts, approvals }) =
-        standing(&shared.workspace, output::now(shared).ok())
-    {
-        notes.note(|metrics| rollouts.iter().for_each(|tally| metrics.rollouts(tally)));
-        notes.note(|metrics| metrics.approvals(&approvals));
-        notes.note(|metrics| metrics.state(&breakers, last.as_ref(), unfinished));
-        notes.note(|metrics| pools.iter().for_each(|pool| metrics.pool(pool)));
-    }
-    let is_success = matches!(exit, Exit::Done | Exit::Changes);
-    notes.note(|metrics| metrics.ended(RunEnd { began, took: started.elapsed(), exit: exit.code(), is_success }));
-    let text = notes.0.map(|metrics| metrics.into_inner().render()).unwrap_or_default();
+    let state = standing(&shared.workspace, output::now(shared).ok());
+    let text = notes.ended((began, started), exit, state.as_ref()).map(|metrics| metrics.render()).unwrap_or_default();
     match signals::outlive_full_files().and_then(|()| disk::publish(file, text.as_bytes())) {
         Ok(()) => outcome,
         Err(error) => {

@@ -22,6 +22,8 @@ mod process_run;
 
 mod events;
 
+mod ending;
+
 mod notify;
 
 mod who;
@@ -55,6 +57,12 @@ mod drift;
 mod apply;
 
 mod fix;
+
+mod run_desk;
+
+mod run_pass;
+
+mod run;
 
 mod carry_out;
 
@@ -103,7 +111,7 @@ mod reference;
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
+use args::Command;
 use exit::Exit;
 use output::CommandFailure;
 
@@ -119,7 +127,7 @@ pub fn main() -> ExitCode {
     cli.shared.process.command = cli.command.name();
     log::start(&cli.shared);
     if let Err(failure) = prepare() {
-        return ended(&cli, Err(failure)).into();
+        return ending::ended(&cli.shared, cli.command.has_events(), Err(failure)).into();
     }
     let outcome = match &cli.command {
         Command::Check(args) => check::run(&cli.shared, args),
@@ -127,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::Drift(args) => drift::run(&cli.shared, args),
         Command::Apply(args) => apply::run(&cli.shared, args),
         Command::Fix(args) => fix::run(&cli.shared, args),
+        Command::Run(args) => run::run(&cli.shared, args),
         Command::Resume(args) => resume::run(&cli.shared, args),
         Command::Sync(args) => sync::run(&cli.shared, args),
         Command::Undo(args) => undo::run(&cli.shared, args),
@@ -153,7 +162,7 @@ pub fn main() -> ExitCode {
         Command::Man(args) => man::run(args),
         Command::Help(args) => help::run(&cli.shared, args),
     };
-    let exit = ended(&cli, outcome);
+    let exit = ending::ended(&cli.shared, cli.command.has_events(), outcome);
     notify::send(&cli.shared);
     exit.into()
 }
@@ -170,27 +179,4 @@ fn prepare() -> Result<(), CommandFailure> {
         CommandFailure::new(message)
             .hint("allow more memory (`ulimit -v`) and more processes (`ulimit -u`), or set RAYON_NUM_THREADS=1")
     })
-}
-
-/// Prints why a command failed, and reports it where the command has events and none said so yet.
-fn ended(cli: &Cli, outcome: Result<Exit, CommandFailure>) -> Exit {
-    let Cli { command, shared } = cli;
-    let has_no_outcome = command.has_events() && !shared.process.has_outcome.get();
-    match outcome {
-        Ok(Exit::Error) if has_no_outcome => {
-            events::failed(shared, &CommandFailure::new("the messages before say why"));
-            Exit::Error
-        }
-        Ok(exit) => exit,
-        Err(failure) => {
-            // As an event it is one line, not two.
-            if output::shows_pages(shared) || !has_no_outcome {
-                output::failure(shared, &failure);
-            }
-            if has_no_outcome {
-                events::failed(shared, &failure);
-            }
-            Exit::Error
-        }
-    }
 }

@@ -206,7 +206,7 @@ pub fn findings_inert(shared: &SharedArgs, findings: &Findings) {
 }
 
 /// What was found in files, and the zones that could not be read; under `--quiet` without warnings.
-fn rendered(shared: &SharedArgs, findings: &Findings) -> String {
+pub fn rendered(shared: &SharedArgs, findings: &Findings) -> String {
     let mut text = String::new();
     for (files, diagnostics) in findings.in_files() {
         if shared.quiet {
@@ -308,17 +308,19 @@ pub fn reason<'a>(shared: &'a SharedArgs, message: &str, hint: &str) -> Result<&
     given.ok_or_else(|| CommandFailure::new(message).hint(hint))
 }
 
+/// The time on the machine's clock; none where that is centuries off.
+pub fn clock() -> Option<Time> {
+    // People read these times, and nothing needs more digits.
+    let now = jiff::Timestamp::now();
+    let cut = jiff::TimestampRound::new().smallest(jiff::Unit::Millisecond).mode(jiff::RoundMode::Trunc);
+    Time::from_timestamp(now.round(cut).unwrap_or(now))
+}
+
 /// The clock that ages are measured against: what the command line says, else the machine's, to the millisecond.
 pub fn now(shared: &SharedArgs) -> Result<Time, CommandFailure> {
-    let of_machine = || {
-        // People read these times, and nothing needs more digits.
-        let now = jiff::Timestamp::now();
-        let cut = jiff::TimestampRound::new().smallest(jiff::Unit::Millisecond).mode(jiff::RoundMode::Trunc);
-        Time::from_timestamp(now.round(cut).unwrap_or(now))
-    };
     match shared.now {
         Some(now) => Ok(now),
-        None => of_machine()
+        None => clock()
             .ok_or_else(|| CommandFailure::new("the machine's clock is centuries off").hint("set it, or give `--now`")),
     }
 }

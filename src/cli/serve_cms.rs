@@ -14,7 +14,8 @@ use super::output::{self, CommandFailure};
 use super::signals;
 use crate::report::{self, ApprovalFacts};
 use crate::serve::ListenError;
-use crate::serve::cms::{ApprovalDesk, ApprovalOptions, RunningApprovals, TaskStore, listen};
+use crate::serve::cms::{ApprovalDesk, ApprovalOptions, TaskStore, listen};
+use crate::web::RunningWeb;
 
 /// How often it looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -38,7 +39,7 @@ pub fn run(
     let interrupted = signals::watch()?;
     let desk = Arc::new(ApprovalDesk::new(options, store));
     let listening = addresses.iter().map(|address| listen(&desk, *address));
-    let running: Vec<RunningApprovals> = listening.collect::<Result<_, _>>().map_err(cannot_listen)?;
+    let running: Vec<RunningWeb> = listening.collect::<Result<_, _>>().map_err(cannot_listen)?;
     let facts = ApprovalFacts {
         urls: running.iter().map(|running| format!("http://{}", running.address())).collect(),
         version: args.cms_version.as_str(),

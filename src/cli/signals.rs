@@ -5,9 +5,10 @@
 //! ends that gets no memory, becomes exit code 1.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -17,10 +18,35 @@ use super::exit::Exit;
 use super::output::CommandFailure;
 use crate::process::BoundedCommand;
 
-/// Begins to watch for signals; the first one sets the result.
-pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
+/// What a signal sets in a process that goes on until it is stopped.
+#[derive(Debug, Clone, Default)]
+pub struct ServiceSignals {
+    /// That it is to end.
+    pub interrupted: Arc<AtomicBool>,
+    /// That it is to begin a pass.
+    pub hangup: Arc<AtomicBool>,
+}
+
+/// The signals of such a process: what it does one after another ends by the same one.
+static SERVICE: OnceLock<ServiceSignals> = OnceLock::new();
+
+/// The failure to watch for signals.
+fn cannot(error: io::Error) -> CommandFailure {
+    CommandFailure::new(format!("cannot watch for signals: {error}: nothing was changed"))
+}
+
+/// Begins to watch for signals in a process that goes on until it is stopped, once in its life: SIGINT and SIGTERM end it, and
+/// whatever it does then; SIGHUP sets a mark of its own.
+pub fn watch_service() -> Result<ServiceSignals, CommandFailure> {
+    let signals = ServiceSignals { interrupted: watch_interrupts()?, hangup: Arc::default() };
+    flag::register(SIGHUP, Arc::clone(&signals.hangup)).map_err(cannot)?;
+    outlive_full_files().map_err(cannot)?;
+    Ok(SERVICE.get_or_init(|| signals).clone())
+}
+
+/// Watches for SIGINT and SIGTERM: the first one sets the result, the second one ends the process.
+fn watch_interrupts() -> Result<Arc<AtomicBool>, CommandFailure> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let cannot = |error| CommandFailure::new(format!("cannot watch for signals: {error}: nothing was changed"));
     for signal in [SIGINT, SIGTERM] {
         // In this order: a signal must not find the mark that it sets itself.
         let code = i32::from(Exit::Error.code());
@@ -28,6 +54,15 @@ pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
         let watched = at_once.and_then(|_| flag::register(signal, Arc::clone(&interrupted)));
         watched.map_err(cannot)?;
     }
+    Ok(interrupted)
+}
+
+/// Begins to watch for signals; the first one sets the result.
+pub fn watch() -> Result<Arc<AtomicBool>, CommandFailure> {
+    if let Some(service) = SERVICE.get() {
+        return Ok(Arc::clone(&service.interrupted));
+    }
+    let interrupted = watch_interrupts()?;
     if !is_hangup_ignored() {
         // A second one ends nothing at once: where a session ends, the system and the shell each send one.
         flag::register(SIGHUP, Arc::clone(&interrupted)).map_err(cannot)?;

@@ -11,6 +11,7 @@ use super::shared_args::SharedArgs;
 use super::values::FormatArg;
 use crate::consensus::ZoneStatus;
 use crate::diag::did_you_mean;
+use crate::inventory::value::Time;
 use crate::pipeline::OpenError;
 use crate::pipeline::sync::{SyncError, SyncRun, UnknownPool, sync};
 use crate::report;
@@ -18,6 +19,17 @@ use crate::report::event::RunReport;
 use crate::report::publication::SyncReport;
 use crate::state::lacks::LackOutcome;
 use crate::state::served::ServedOutcome;
+
+/// How far it goes.
+const REACH: ApplyReach<'_> = ApplyReach {
+    max_failures: None,
+    allow: &[],
+    auto: false,
+    ignores_gates: false,
+    ignores_approvals: false,
+    waits: true,
+    goes_on: "zonewright sync",
+};
 
 /// Asks, and prints what is served.
 pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure> {
@@ -34,37 +46,47 @@ pub fn run(shared: &SharedArgs, args: &SyncArgs) -> Result<Exit, CommandFailure>
 /// Brings targets in line, asks name servers, and prints the outcome.
 fn bring_in_line(shared: &SharedArgs, args: &SyncArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
-    let reach = ApplyReach {
-        max_failures: None,
-        allow: &[],
-        auto: false,
-        ignores_gates: false,
-        ignores_approvals: false,
-        waits: true,
-        goes_on: "zonewright sync",
-    };
     let ConductedWork { done, stages, .. } =
-        carry_out::conduct(shared, now, reach, |request, progress| sync(request, args.pool.as_deref(), progress))?;
+        carry_out::conduct(shared, now, REACH, |request, progress| sync(request, args.pool.as_deref(), progress))?;
     notes.stages(&stages);
-    let SyncRun { served, lacks, zone_changes, problems } = match done {
-        Ok(ran) => ran,
-        Err(SyncError::UnknownPool(unknown)) => return Err(unknown_pool(&unknown)),
-        Err(SyncError::Open(error)) => return not_begun(shared, args.format, error),
-    };
+    match done {
+        Ok(ran) => tell(shared, args.format, now, &ran, false),
+        Err(SyncError::UnknownPool(unknown)) => Err(unknown_pool(&unknown)),
+        Err(SyncError::Open(error)) => not_begun(shared, args.format, error),
+    }
+}
+
+/// Prints the outcome, and how the command ends; `only_if_left`: only where something is left to do, or was made.
+fn tell(
+    shared: &SharedArgs,
+    format: FormatArg,
+    now: Time,
+    ran: &SyncRun,
+    only_if_left: bool,
+) -> Result<Exit, CommandFailure> {
+    let SyncRun { served, lacks, zone_changes, problems } = ran;
     let is_left = zone_changes.iter().any(|outcome| outcome.why.is_some());
-    let exit = exit(&served, &lacks).and(if is_left { Exit::InPart } else { Exit::Done });
-    let report = SyncReport {
-        started: now,
-        refusal: None,
-        served: &served,
-        lacks: &lacks,
-        zone_changes: &zone_changes,
-        problems: &problems,
-        exit: exit.code(),
-    };
-    print(shared, args.format, &report)?;
+    let exit = exit(served, lacks).and(if is_left { Exit::InPart } else { Exit::Done });
+    let report = SyncReport { started: now, refusal: None, served, lacks, zone_changes, problems, exit: exit.code() };
+    if only_if_left && exit == Exit::Done && lacks.made == 0 {
+        return Ok(exit);
+    }
+    print(shared, format, &report)?;
     events::outcome(shared, &RunReport::synced(&report, events::end(shared, exit)));
     Ok(exit)
+}
+
+/// After an apply of an unattended run: brings targets in line, asks name servers, and prints the outcome where something is left.
+pub fn after_apply(shared: &SharedArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
+    let (now, reach) = (output::now(shared)?, ApplyReach { auto: true, ..REACH });
+    let ConductedWork { done, stages, .. } =
+        carry_out::conduct(shared, now, reach, |request, progress| sync(request, None, progress))?;
+    notes.stages(&stages);
+    match done {
+        Ok(ran) => tell(shared, FormatArg::Text, now, &ran, true),
+        Err(SyncError::UnknownPool(unknown)) => Err(unknown_pool(&unknown)),
+        Err(SyncError::Open(error)) => not_begun(shared, FormatArg::Text, error),
+    }
 }
 
 /// How a `sync` ends.

@@ -116,6 +116,20 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "an address has a port, such as 127.0.0.1:5300 or [::1]:5300".to_owned())
 }
 
+/// Where `run` serves its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListenArg {
+    /// Nowhere.
+    Nowhere,
+    /// At this address.
+    At(SocketAddr),
+}
+
+/// Reads where `run` serves its page.
+pub fn parse_listen(text: &str) -> Result<ListenArg, String> {
+    if text == "none" { Ok(ListenArg::Nowhere) } else { parse_address(text).map(ListenArg::At) }
+}
+
 /// Reads the name of a key.
 pub fn parse_key_name(text: &str) -> Result<Name, String> {
     Name::parse(text).map_err(|error| error.to_string())

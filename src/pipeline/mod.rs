@@ -108,6 +108,8 @@ pub mod serve;
 
 pub mod init;
 
+pub mod running;
+
 mod settings;
 
 mod open_lack;

@@ -72,6 +72,8 @@ pub mod paste;
 
 pub mod publication;
 
+pub mod running;
+
 mod schema;
 
 mod scope;
@@ -188,6 +190,16 @@ pub fn plan(
         PlanFormat::Diff => Ok(diff::render(sealed, outlook, options)),
         PlanFormat::Junit => Ok(junit::plan(sealed, outlook)),
     }
+}
+
+/// Prints a plan as one page, for a browser.
+pub fn plan_page(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
+    html::render(sealed, outlook)
+}
+
+/// The page of `run`: how it is going, for a browser, which asks for it again by itself.
+pub fn running_page(news: &running::RunningNews) -> String {
+    html::running::render(news)
 }
 
 /// Prints an explanation.

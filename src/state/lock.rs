@@ -1,7 +1,7 @@
-//! One run that writes at a time: a lock on a file, which dies with its process.
+//! One run that writes at a time, and one `run` that leads: locks on files, which die with their processes.
 //!
-//! It is a courtesy, not a protection: the fence of each zone keeps two runs from harming each other, also between
-//! machines. The file stays; its content is only for messages.
+//! They are a courtesy, not a protection: the fence of each zone keeps two runs from harming each other, also between
+//! machines. The files stay; their content is only for messages.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -39,7 +39,7 @@ struct LockContent {
     since: String,
 }
 
-/// The lock, held until it is dropped.
+/// A lock, held until it is dropped.
 #[derive(Debug)]
 pub struct StateLock {
     /// The file that is locked.
@@ -48,6 +48,9 @@ pub struct StateLock {
 
 /// The end of the name of the file that is locked, next to that of the state: so each state has its own.
 const END: &str = ".lock";
+
+/// The same for the one that says which of several `run` leads.
+const LEADER_END: &str = ".leader";
 
 /// How often at least a lock is tried that another process holds: `status` holds it for a moment, too.
 const TRIES: u64 = 10;
@@ -79,8 +82,15 @@ impl StateLock {
         goes_on: &dyn Fn() -> bool,
     ) -> Result<StateLock, Problem> {
         let lock = address.next_to(END);
-        let failed = |source| of_system(&lock, StateAttempt::Write, &source);
-        folder::prepare(address.file()).map_err(failed)?;
+        StateLock::take_file(&lock, who, now, goes_on)
+    }
+
+    /// Takes the lock on a file.
+    ///
+    /// Errors: as for [`StateLock::take`].
+    fn take_file(lock: &StateAddress, who: &str, now: Time, goes_on: &dyn Fn() -> bool) -> Result<StateLock, Problem> {
+        let failed = |source| of_system(lock, StateAttempt::Write, &source);
+        folder::prepare(lock.file()).map_err(failed)?;
         // The text about another holder stays until the lock is ours.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -90,24 +100,36 @@ impl StateLock {
             match held.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if tries < TRIES || goes_on() => thread::sleep(PAUSE),
-                Err(TryLockError::WouldBlock) => return Err(locked(&lock, &read(&held))),
+                Err(TryLockError::WouldBlock) => return Err(locked(lock, &read(&held))),
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
             tries += 1;
         }
-        let lock = StateLock { file: held };
-        lock.sign(who, now).map_err(failed)?;
-        Ok(lock)
+        let taken = StateLock { file: held };
+        taken.sign(who, now).map_err(failed)?;
+        Ok(taken)
+    }
+
+    /// Takes the lead of a state among processes that would all carry it out, for as long as this process keeps it; none where
+    /// another one leads. A process that ends, however it ends, no longer leads.
+    ///
+    /// Errors: `state-unwritable`, where there can be no lock.
+    pub fn lead(address: &StateAddress, who: &str, now: Time) -> Result<Option<StateLock>, Problem> {
+        match StateLock::take_file(&address.next_to(LEADER_END), who, now, &|| false) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(problem) if problem.code.as_str() == IN_USE => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Who leads a state; `None` where no process does, or it is unknown.
+    pub fn leader(address: &StateAddress) -> Option<LockHolder> {
+        holder_of(&address.next_to(LEADER_END))
     }
 
     /// Who holds the lock of a state; `None` where no process does, or it is unknown.
     pub fn holder(address: &StateAddress) -> Option<LockHolder> {
-        let looked = File::open(address.next_to(END).file()).ok()?;
-        // Let go when `looked` is closed.
-        match looked.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(read(&looked)),
-            Ok(()) | Err(TryLockError::Error(_)) => None,
-        }
+        holder_of(&address.next_to(END))
     }
 
     /// Writes who holds it.
@@ -124,6 +146,16 @@ impl Drop for StateLock {
     fn drop(&mut self) {
         // The text of a free lock is not read.
         let _ = self.file.set_len(0);
+    }
+}
+
+/// Who holds the lock on a file; `None` where no process does, or it is unknown.
+fn holder_of(lock: &StateAddress) -> Option<LockHolder> {
+    let looked = File::open(lock.file()).ok()?;
+    // Let go when `looked` is closed.
+    match looked.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(read(&looked)),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
     }
 }
 

@@ -9,10 +9,14 @@ use tempfile::TempDir;
 use crate::served::Served;
 use crate::{NOW, PROGRAM, assert_ended, file, have, text};
 
+/// The units.
+const UNITS: [&str; 4] =
+    ["zonewright.service", "zonewright.timer", "zonewright-failed@.service", "zonewright-run.service"];
+
 /// The units in a folder, with the built binary in place of the installed one.
 fn units() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    for name in ["zonewright.service", "zonewright.timer", "zonewright-failed@.service"] {
+    for name in UNITS {
         let unit = text(&format!("ci/systemd/{name}")).replace("/usr/bin/zonewright", PROGRAM);
         fs::write(folder.path().join(name), unit).expect("a file");
     }
@@ -32,7 +36,7 @@ fn systemd_takes_the_units() {
         let mut command = Command::new("systemd-analyze");
         command.args(["verify", "--man=no"]).arg(folder.path().join(name)).output().expect("it runs")
     };
-    for name in ["zonewright.service", "zonewright.timer", "zonewright-failed@.service"] {
+    for name in UNITS {
         let output = verify(name);
         assert_ended(&output, 0, "");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
@@ -50,13 +54,22 @@ fn the_service_is_closed_as_far_as_it_can_be() {
     }
     // In tenths: of 10, where a service without any such setting has 9.6, this one has 1.2, for its network and its account.
     let folder = units();
-    let mut command = Command::new("systemd-analyze");
-    command.args(["security", "--offline=true", "--no-pager", "--threshold=15"]);
-    assert_ended(
-        &command.arg(folder.path().join("zonewright.service")).output().expect("it runs"),
-        0,
-        "exposure level",
-    );
+    for name in ["zonewright.service", "zonewright-run.service"] {
+        let mut command = Command::new("systemd-analyze");
+        command.args(["security", "--offline=true", "--no-pager", "--threshold=15"]);
+        let output = command.arg(folder.path().join(name)).output().expect("it runs");
+        assert_ended(&output, 0, "exposure level");
+    }
+}
+
+#[test]
+fn the_program_takes_what_the_service_that_goes_on_calls_it_with() {
+    let unit = text("ci/systemd/zonewright-run.service");
+    let call = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/zonewright ")).expect("a call");
+    let mut command = Command::new(PROGRAM);
+    command.args(call.split_whitespace()).args(["--once", "--dry-run"]);
+    let empty = tempfile::tempdir().expect("a folder");
+    assert_ended(&command.current_dir(empty.path()).output().expect("it runs"), 1, "zonewright.toml");
 }
 
 #[test]

@@ -111,6 +111,7 @@ mod query_names;
 mod refusals;
 mod relay;
 mod resume_between;
+mod running;
 mod rig;
 mod route53;
 mod serials;

@@ -7,6 +7,8 @@
 
 mod data;
 
+mod engine;
+
 mod escape;
 
 mod lists;
@@ -15,11 +17,11 @@ mod pictures;
 
 mod policy;
 
+pub mod running;
+
 mod verdict;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::Value;
 use serde::Serialize;
 
 use self::lists::{CausesView, CodeItems, HintFaults, HostList, ListTable, WaitsView};
@@ -50,31 +52,10 @@ pub fn render(sealed: &SealedPlan, outlook: &PlanOutlook) -> String {
     let plan = sealed.plan();
     let review = review::of_plan(plan);
     let view = page(sealed, outlook, review.as_ref());
-    let environment = engine();
-    let template = environment.get_template("plan.html").expect("the engine has it");
-    let page = template.render(Serde(view)).expect("the template asks for nothing else than a page has");
+    let page = engine::rendered(PAGE, view);
     let (before, after) = page.split_once(DATA).expect("the template has a place for the data");
     let data = data::json(&data::data(plan, review.as_ref(), outlook.source_url.as_ref()));
     [before, &data, after].concat()
-}
-
-/// The engine. Every text that a template writes is escaped, but for what `html` marks.
-fn engine() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.expect("the delimiters are the usual ones"));
-    environment.set_formatter(|out, _, value| {
-        let written = match value.as_str() {
-            Some(text) if value.is_safe() => out.write_str(text),
-            Some(text) => out.write_str(&escape::escaped(text)),
-            None => out.write_str(&escape::escaped(&value.to_string())),
-        };
-        Ok(written?)
-    });
-    environment.add_filter("sentence", |text: &str| Value::from_safe_string(escape::sentence(text)));
-    environment.add_template("plan.html", PAGE).expect("a test renders it");
-    environment
 }
 
 /// What `plan.html` gets.

@@ -95,4 +95,9 @@ families! {
         "Zones by whether a voter serves them as of the newest step, as far as it was asked; of pools that have name servers.";
     LackingChanges = "zonewright_lacking_changes": "Changes that a target lacks; of pools that have several.";
     ZoneActions = "zonewright_zone_actions": "Zones that were made or deleted, or were to be, by target.";
+    ConfigOk = "zonewright_config_ok": "Whether the configuration can be used; of `run`.";
+    Leader = "zonewright_leader": "Whether this process makes the passes, and not another one; of `run`.";
+    Passes = "zonewright_passes": "Passes that ended since this process began; of `run`.";
+    FailedPasses = "zonewright_failed_passes": "Passes that failed since one did not; of `run`.";
+    NextPass = "zonewright_next_pass_timestamp_seconds": "When the next pass begins; of `run`, between two passes.";
 }

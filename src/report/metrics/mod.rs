@@ -22,6 +22,7 @@ use crate::inventory::cms::CmsAction;
 use crate::inventory::value::Time;
 use crate::plan::{LimitState, NoticeCode, Plan, Review};
 use crate::report::copies::SeveralTargets;
+use crate::report::running::{RunningNews, RunningRole};
 use crate::review;
 use crate::state::served::StatusCounts;
 use crate::state::tallies::{ApprovalTally, PoolTally, RolloutTally, VoterTally};
@@ -30,7 +31,7 @@ use crate::state::{ApplySummary, CmsFailure, CmsTally};
 use family::MetricFamily;
 
 /// The metrics of one run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Metrics {
     /// The command; a label of all, so that the files of several commands can be in one folder.
     command: &'static str,
@@ -122,6 +123,17 @@ impl Metrics {
         for outcome in OutcomeCode::ALL {
             let count = last.outcomes.get(outcome.as_str()).copied().unwrap_or(0);
             self.set(MetricFamily::LastApplyHosts, &[("outcome", outcome.as_str())], count as f64);
+        }
+    }
+
+    /// Adds what a `run` says of itself.
+    pub fn running(&mut self, news: &RunningNews) {
+        self.set(MetricFamily::ConfigOk, &[], f64::from(news.broken.is_none()));
+        self.set(MetricFamily::Leader, &[], f64::from(news.role == RunningRole::Leads));
+        self.set(MetricFamily::Passes, &[], news.last.as_ref().map_or(0.0, |last| last.number as f64));
+        self.set(MetricFamily::FailedPasses, &[], f64::from(news.failures));
+        if let Some(next) = news.next {
+            self.set(MetricFamily::NextPass, &[], seconds(next));
         }
     }
 

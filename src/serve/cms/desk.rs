@@ -12,6 +12,7 @@ use super::fault::{ApprovalFate, ApprovalFault};
 use super::store::{StoredTask, TaskStore};
 use crate::cms::task::{TaskStatus, TaskType};
 use crate::inventory::cms::{CmsAction, CmsVersion};
+use crate::web::WebRequest;
 
 /// How long a late answer takes: longer than any request may.
 const LATE: Duration = Duration::from_secs(15);
@@ -29,19 +30,6 @@ pub struct ApprovalOptions {
     pub token: Option<String>,
     /// What goes wrong.
     pub faults: Vec<ApprovalFault>,
-}
-
-/// A request.
-#[derive(Debug, Clone, Copy)]
-pub struct ApprovalRequest<'r> {
-    /// The method.
-    pub method: &'r str,
-    /// The path and the query.
-    pub target: &'r str,
-    /// What `Authorization` has.
-    pub authorization: Option<&'r str>,
-    /// The content.
-    pub content: &'r [u8],
 }
 
 /// An answer.
@@ -136,7 +124,7 @@ impl ApprovalDesk {
     }
 
     /// Answers a request.
-    pub fn answer(&self, request: &ApprovalRequest<'_>) -> ApprovalReply {
+    pub fn answer(&self, request: &WebRequest<'_>) -> ApprovalReply {
         let number = self.came.fetch_add(1, Ordering::Relaxed) + 1;
         let fates: Vec<ApprovalFate> =
             self.options.faults.iter().filter(|fault| fault.is_of(number)).map(|fault| fault.fate).collect();
@@ -174,8 +162,8 @@ struct RequestCase<'d> {
 
 impl RequestCase<'_> {
     /// Answers. Errors: the database fails.
-    fn answer(&self, request: &ApprovalRequest<'_>) -> Result<ApprovalReply, String> {
-        let ApprovalRequest { method, target, authorization, content } = *request;
+    fn answer(&self, request: &WebRequest<'_>) -> Result<ApprovalReply, String> {
+        let WebRequest { method, target, authorization, content } = *request;
         let expected = self.options.token.as_ref().map(|token| format!("Bearer {token}"));
         if expected.is_some() && expected.as_deref() != authorization {
             return Ok(ApprovalReply::refused(401, "the bearer token is missing or wrong"));

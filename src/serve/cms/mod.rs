@@ -9,9 +9,9 @@
 //! | `fault` | pure: faults on request |
 //! | `store` | the tasks, in SQLite |
 //! | `desk` | one request to its answer |
-//! | `listen` | the socket and its threads |
+//! | `listen` | the socket |
 //!
-//! It reads requests and writes answers by itself: blocking, with a thread for each connection.
+//! `web` reads requests and writes answers.
 
 mod desk;
 
@@ -22,5 +22,5 @@ mod listen;
 mod store;
 
 pub use self::desk::{ApprovalCounts, ApprovalDesk, ApprovalOptions};
-pub use self::listen::{RunningApprovals, listen};
+pub use self::listen::listen;
 pub use self::store::TaskStore;
