@@ -114,6 +114,11 @@ impl<'a> ApplyHub<'a> {
         self.stopped.load(Ordering::SeqCst) || self.watch.is_interrupted()
     }
 
+    /// Whether a signal asks the apply to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.watch.is_interrupted()
+    }
+
     /// Whether a unit is given up in all lanes.
     pub fn is_over(&self, unit: usize) -> bool {
         self.ends[unit].lock().expect(HELD).is_some()

@@ -271,7 +271,8 @@ impl<'a> ZoneWriter<'a> {
         let marker: Option<RrsetEdit<'_>> = key.zip(swap.as_ref()).map(|(key, kind)| RrsetEdit { key, kind });
         let changes = batch.changes.iter().map(|change| RrsetEdit { key: &change.key, kind: &change.kind });
         let edits = marker.into_iter().chain(changes).collect();
-        self.session.send(&Update { zone: &self.zone.copy.zone, edits })
+        let hub = self.board.hub;
+        self.session.send_until(&Update { zone: &self.zone.copy.zone, edits }, &|| hub.is_interrupted())
     }
 
     /// Treats the first batch as done; the journal notes it soon.
@@ -440,6 +441,7 @@ impl<'a> ZoneWriter<'a> {
                     self.halve(flight, queue, &error.to_string(), |writer, _| writer.strike(&error));
                 }
             }
+            Some(UpdateReply::RefusedInPart(error)) => self.leave_in_part(&error, flight),
             Some(UpdateReply::Prerequisite(words)) => {
                 let stale =
                     |writer: &mut ZoneWriter<'a>, pieces: &[UnitPiece], words: &str| writer.stale(pieces, words);
@@ -601,6 +603,16 @@ impl<'a> ZoneWriter<'a> {
         let message = format!("it is unknown whether its update took effect: {why}; {}", found.message);
         let verdict = UnitVerdict { outcome: OutcomeCode::Failed, message, ..found };
         self.settle(&front.batch, BatchOutcome::Unknown(why.to_owned()));
+        self.board.leave(&front.pieces, &verdict);
+    }
+
+    /// Leaves the batch in front, of which a part took effect while the rest is refused: the others go on.
+    fn leave_in_part(&mut self, error: &Problem, flight: &mut VecDeque<SentBatch<'a>>) {
+        let Some(front) = flight.pop_front() else { return };
+        self.tries = 0;
+        let why = format!("a part of it took effect, and the rest was refused: {}", error.message);
+        self.settle(&front.batch, BatchOutcome::Unknown(why));
+        let verdict = self.strike(error);
         self.board.leave(&front.pieces, &verdict);
     }
 

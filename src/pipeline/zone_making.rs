@@ -235,7 +235,8 @@ impl ZoneWork<'_> {
             UpdateReply::Refused(problem)
             | UpdateReply::Failed(problem)
             | UpdateReply::Unknown(problem)
-            | UpdateReply::Raced(problem) => Err(problem),
+            | UpdateReply::Raced(problem)
+            | UpdateReply::RefusedInPart(problem) => Err(problem),
             UpdateReply::Prerequisite(_) | UpdateReply::Done => {
                 Err(self.problem(change, &format!("the catalog `{catalog}` has something else at `{}`", key.owner)))
             }

@@ -216,7 +216,8 @@ pub(super) fn try_update(writer: &dyn WriteTarget, zone: &ZoneName) -> UpdatesEx
             UpdateReply::Refused(error)
             | UpdateReply::Failed(error)
             | UpdateReply::Unknown(error)
-            | UpdateReply::Raced(error),
+            | UpdateReply::Raced(error)
+            | UpdateReply::RefusedInPart(error),
         )
         | Err(error) => Some(error),
     })

@@ -100,6 +100,8 @@ pub enum UpdateReply {
     Failed(Problem),
     /// There is no answer, or one that proves nothing: it may have taken effect, or may still do so.
     Unknown(Problem),
+    /// A part of it took effect, and the server will not do the rest however often it is sent.
+    RefusedInPart(Problem),
 }
 
 /// An RRset that a server names as the reason why it did not do an update.
@@ -179,6 +181,14 @@ pub trait UpdateZone: Send {
     ///
     /// Errors: it could not be sent, or perhaps not whole; nothing is known of it, as with [`UpdateReply::Unknown`].
     fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem>;
+
+    /// Sends an update as [`UpdateZone::send`] does. What waits meanwhile until something is done waits no longer once `is_over`
+    /// says that the apply is to end; it is not known then whether the update took effect.
+    ///
+    /// Errors: as there.
+    fn send_until(&mut self, update: &Update<'_>, _is_over: &dyn Fn() -> bool) -> Result<UpdateTicket, Problem> {
+        self.send(update)
+    }
 
     /// Waits for the outcome of an update. After [`UpdateReply::Unknown`], all other updates in flight get that reply,
     /// too, and the next update is sent over another connection.

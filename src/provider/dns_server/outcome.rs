@@ -127,6 +127,7 @@ mod tests {
             UpdateReply::Failed(error) => ("failed", error.code.to_string()),
             UpdateReply::Unknown(error) => ("unknown", error.code.to_string()),
             UpdateReply::Raced(error) => ("raced", error.code.to_string()),
+            UpdateReply::RefusedInPart(error) => ("refused in part", error.code.to_string()),
         }
     }
 

@@ -217,7 +217,8 @@ mod tests {
             UpdateReply::Refused(error)
             | UpdateReply::Failed(error)
             | UpdateReply::Unknown(error)
-            | UpdateReply::Raced(error) => error.code.as_str(),
+            | UpdateReply::Raced(error)
+            | UpdateReply::RefusedInPart(error) => error.code.as_str(),
         }
     }
 

@@ -30,9 +30,10 @@ fn each_right_of_the_least_policy_is_needed_and_no_other() {
         for edits in [&create(ONE)[..], &[(Rtype::A, slower)], &[(Rtype::A, gone)]] {
             match account.send(&writer, "a", edits) {
                 UpdateReply::Done => {}
-                UpdateReply::Refused(problem) | UpdateReply::Failed(problem) | UpdateReply::Unknown(problem) => {
-                    return Err(problem);
-                }
+                UpdateReply::Refused(problem)
+                | UpdateReply::Failed(problem)
+                | UpdateReply::Unknown(problem)
+                | UpdateReply::RefusedInPart(problem) => return Err(problem),
                 other => panic!("{other:?}"),
             }
         }

@@ -82,6 +82,7 @@ fn send(writer: &FileWriter, edits: &[(RrKey, ChangeKind)]) -> String {
         UpdateReply::Failed(error) => format!("failed: {error}"),
         UpdateReply::Unknown(error) => format!("unknown: {error}"),
         UpdateReply::Raced(error) => format!("raced: {error}"),
+        UpdateReply::RefusedInPart(error) => format!("refused in part: {error}"),
     }
 }
 
