@@ -91,6 +91,8 @@ providers! {
 #[cfg(test)]
 pub use azure_dns::testing as azure_double;
 #[cfg(test)]
+pub use cloudmap::testing as cloudmap_double;
+#[cfg(test)]
 pub use route53::testing as route53_double;
 
 use self::cache::Cache;

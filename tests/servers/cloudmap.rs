@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::doubles::cloudmap::CloudMapDouble;
 use crate::doubles::cloudmap::log::MapChange;
+use crate::doubles::cloudmap::operations::FailurePlan;
 use crate::doubles::cloudmap::resources::NamespaceKind;
 use crate::doubles::cloudmap::rules::OperationSettling;
 use crate::doubles::faults::{Fault, FaultKind};
@@ -293,6 +294,55 @@ fn an_apply_that_the_service_troubles_is_completed() {
             }
         }
     }
+}
+
+/// A name of which a part is made, and the rest is refused for good, stops no other.
+#[test]
+fn a_name_that_is_refused_in_the_middle_stops_no_other() {
+    let account = Account::new("", "full");
+    let of = |value: &str| -> Rrsets {
+        ["a", "b", "c"].into_iter().flat_map(|label| one(ZONE, label, 300, value)).collect()
+    };
+    account.state(&of("192.0.2.1"));
+    account.apply_all();
+    account.state(&of("192.0.2.2"));
+    let plan = plan_in(account.path(), &[]);
+    let refused = FailurePlan::next("DeregisterInstance", "ACCESS_DENIED");
+    account.double.plan_failure(refused);
+    let applied = apply_in(account.path(), &plan.file, &[]);
+    assert_eq!(applied.exit, Some(4), "{}", applied.said());
+    assert!(applied.said().contains("ACCESS_DENIED"), "{}", applied.said());
+    let held = account.held();
+    let counts: Vec<usize> = held.values().map(|(_, values)| values.len()).collect();
+    assert_eq!(counts.iter().sum::<usize>(), 4, "one name has both values, the others have the new one: {held:?}");
+    assert_eq!(held.values().filter(|(_, values)| !values.contains("192.0.2.2")).count(), 0, "{held:?}");
+    assert_eq!(resume_in(account.path()).exit, Some(0));
+    assert_eq!(account.held(), of("192.0.2.2"));
+}
+
+/// A signal ends the wait for an operation, and `resume` finds what the operation did.
+#[test]
+fn an_apply_that_waits_for_an_operation_ends_by_a_signal() {
+    let account = Account::new("", "full");
+    account.double.set_rules(|rules| rules.settling = OperationSettling::Held);
+    let wanted: Rrsets = ["a", "b"].into_iter().flat_map(|label| one(ZONE, label, 300, "192.0.2.1")).collect();
+    account.state(&wanted);
+    let plan = plan_in(account.path(), &[]);
+    let mut command = apply_command(account.path(), &plan.file, &[]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    while account.double.count("GetOperation") == 0 && child.try_wait().expect("a child").is_none() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let signalled = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    assert!(signalled.success());
+    let applied = Applied::new(child.wait_with_output().expect("a child"));
+    assert_eq!(applied.exit, Some(1), "nothing is known to be made: {}", applied.said());
+    assert!(applied.said().contains("the apply was interrupted while the operation `"), "{}", applied.said());
+    assert_eq!(account.double.operations().len(), 1, "nothing more is asked for");
+    account.double.finish_all();
+    account.double.set_rules(|rules| rules.settling = OperationSettling::AfterAsks(1));
+    let resumed = resume_in(account.path());
+    assert_eq!((resumed.exit, account.held()), (Some(0), wanted), "{}", resumed.said());
 }
 
 #[test]

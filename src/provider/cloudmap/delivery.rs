@@ -14,6 +14,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long is waited at most.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
+/// How long a signal is not heeded while something is waited for.
+const NAP: Duration = Duration::from_millis(200);
+
 /// Carries out steps at one name.
 pub struct NameDelivery<'w> {
     /// Reads, and asks.
@@ -28,8 +31,14 @@ pub struct NameDelivery<'w> {
     pub may_have_written: bool,
     /// Whether the service took anything that was written.
     pub has_written: bool,
+    /// A step whose outcome is not known: what a listing shows of it may not be done yet, and may fail.
+    pub unsure: Option<ServiceStep>,
     /// What could not be cleared away.
     pub left: Option<AwsFault>,
+    /// The owner that marks of the update name, where they do.
+    pub owner: Option<String>,
+    /// Whether the apply is to end, so that nothing more is waited for.
+    pub is_over: &'w dyn Fn() -> bool,
 }
 
 /// An operation that was submitted.
@@ -41,10 +50,30 @@ struct SubmittedOperation {
 }
 
 impl NameDelivery<'_> {
-    /// Carries out a step; `held` is the service as it was seen before.
+    /// Carries out a step, and keeps it where its outcome is not known; `held` is the service as it was seen before.
     ///
     /// Errors: it was not done, or may not have been.
     pub fn run(&mut self, step: &ServiceStep, held: Option<&HeldService>) -> Result<(), AwsFault> {
+        let done = self.carry_out(step, held);
+        let is_operation =
+            matches!(step, ServiceStep::Register(_) | ServiceStep::Update(_) | ServiceStep::Deregister(_));
+        if is_operation && done.as_ref().is_err_and(|fault| fault.kind == AwsFaultKind::Unknown) {
+            self.unsure = Some(step.clone());
+        }
+        done
+    }
+
+    /// Carries out once more what may not have been done: an operation that is still under way is waited for.
+    ///
+    /// Errors: as for [`NameDelivery::run`].
+    pub fn make_sure(&mut self) -> Result<(), AwsFault> {
+        self.unsure.take().map_or(Ok(()), |step| self.run(&step, None))
+    }
+
+    /// Carries out a step.
+    ///
+    /// Errors: it was not done, or may not have been.
+    fn carry_out(&mut self, step: &ServiceStep, held: Option<&HeldService>) -> Result<(), AwsFault> {
         match step {
             ServiceStep::Create(ServiceWish { types, note }) => {
                 let key = self.reader.client.new_key();
@@ -91,7 +120,8 @@ impl NameDelivery<'_> {
 
     /// Deletes a service that no longer has an instance, where it is one that goes with the last; a fault is kept for the end.
     pub fn leave(&mut self, held: Option<&HeldService>) {
-        if let (Some(service), true) = (self.service.clone(), held.is_some_and(HeldService::is_own)) {
+        let is_own = held.is_some_and(|held| held.is_own(self.owner.as_deref()));
+        if let (Some(service), true) = (self.service.clone(), is_own) {
             self.left = self.write("DeleteService", &document::of_service(&service)).err();
             // Another tool may have used it since, or deleted it.
             self.left.take_if(|fault| matches!(fault.name.as_str(), "ResourceInUse" | "ServiceNotFound"));
@@ -152,7 +182,16 @@ impl NameDelivery<'_> {
         }
     }
 
-    /// Waits until an operation is done, or until this time.
+    /// Waits, but no longer than until the apply is to end.
+    pub fn wait(&self, pause: Duration) {
+        let pace = &self.reader.client.0.pace;
+        let end = pace.now() + pause;
+        while pace.now() < end && !(self.is_over)() {
+            pace.wait(NAP.min(end - pace.now()));
+        }
+    }
+
+    /// Waits until an operation is done, until this time, or until the apply is to end.
     fn wait_for(&self, operation: &SubmittedOperation, end: Duration) -> Result<(), AwsFault> {
         let pace = &self.reader.client.0.pace;
         let patience = self.reader.settings.publication;
@@ -163,9 +202,9 @@ impl NameDelivery<'_> {
             let answer = self.reader.client.ask("GetOperation", &document::get_operation(&operation.id));
             let content = answer.map_err(unknown)?;
             match document::read_operation(&content).map_err(AwsFault::unusable)? {
+                // It may have been for something else: the name is looked at again, and what is missing is asked for once more.
+                OperationState::Done | OperationState::Undone(..) if operation.is_other => return Err(other_ended()),
                 OperationState::Done => return Ok(()),
-                // Its name is looked at again, and what is missing is asked for once more.
-                OperationState::Undone(..) if operation.is_other => return Ok(()),
                 OperationState::Undone(code, message) => return Err(undone(&code, &message)),
                 OperationState::Running if pace.now() >= end => {
                     let message =
@@ -173,11 +212,23 @@ impl NameDelivery<'_> {
                     let hint = "look at it again later, or raise `publication_timeout`";
                     return Err(AwsFault::new(AwsFaultKind::Unknown, "api-failed", message, hint));
                 }
-                OperationState::Running => pace.wait(pause),
+                OperationState::Running if (self.is_over)() => {
+                    let message =
+                        format!("the apply was interrupted while the operation `{}` was under way", operation.id);
+                    let hint = "`zonewright resume` continues where it ended";
+                    return Err(AwsFault::new(AwsFaultKind::Unknown, "api-failed", message, hint));
+                }
+                OperationState::Running => self.wait(pause),
             }
             pause = (2 * pause).min(MAX_PAUSE);
         }
     }
+}
+
+/// That another operation for the same instance, or the same service, has ended.
+fn other_ended() -> AwsFault {
+    let message = "another operation ran for the same, and has ended".to_owned();
+    AwsFault::new(AwsFaultKind::Stale, "api-failed", message, "try again")
 }
 
 /// The fault of an operation that was not done.

@@ -75,9 +75,13 @@ impl HeldService {
         if self.has_marks { description::mark(self.service.description.as_deref()) } else { Ok(None) }
     }
 
-    /// Whether it goes with its last instance: zonewright made it, or its description names an owner.
-    pub fn is_own(&self) -> bool {
-        self.service.is_made_here() || matches!(self.mark(), Ok(Some(_)))
+    /// Whether it goes with its last instance: its description names this owner, or it has none and zonewright made it.
+    pub fn is_own(&self, owner: Option<&str>) -> bool {
+        match self.mark() {
+            Ok(Some(mark)) => owner == Some(mark.owner.as_str()),
+            Ok(None) => self.service.is_made_here(),
+            Err(_) => false,
+        }
     }
 
     /// How many records it has, whatever they are.
@@ -131,6 +135,25 @@ mod tests {
         assert_eq!(read(&both, &[]).unwrap(), "");
         let cname = dns("WEIGHTED", &["CNAME"]);
         assert_eq!(read(&cname, &[r#"{"AWS_INSTANCE_CNAME": "b.example.org"}"#]).unwrap(), "60 CNAME b.example.org.");
+    }
+
+    #[test]
+    fn a_service_is_ours_by_its_description_or_by_who_made_it() {
+        let (made, us) = (r#""CreatorRequestId": "zonewright-1""#, "heritage=external-dns,external-dns/owner=us");
+        let noted = |text: &str| format!(r#""Description": "{text}""#);
+        for (members, is_own) in [
+            (made.to_owned(), true),
+            (r#""CreatorRequestId": "other""#.to_owned(), false),
+            (noted(us), true),
+            (format!("{made}, {}", noted(us)), true),
+            (format!("{made}, {}", noted(&us.replace("=us", "=them"))), false),
+            (format!("{made}, {}", noted("the shop")), false),
+        ] {
+            let service = format!(r#"{{"Id": "srv-1", "Name": "a", {members}}}"#);
+            let service = serde_json::from_str(&service).unwrap();
+            let held = HeldService { service, instances: Vec::new(), has_marks: true };
+            assert_eq!(held.is_own(Some("us")), is_own, "{members}");
+        }
     }
 
     #[test]

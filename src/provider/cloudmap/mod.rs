@@ -31,7 +31,7 @@ mod settings;
 mod steps;
 mod target;
 #[cfg(test)]
-mod testing;
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod writer;

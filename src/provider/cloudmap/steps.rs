@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::description::with_mark;
 use super::document::{CloudMapInstance, routing_of};
 use super::held::{HeldService, NameSets};
-use super::names::{attribute_of, digest_id, instance_id, parse_value, value_text};
+use super::names::{ATTRIBUTES, attribute_of, digest_id, instance_id, parse_value, value_text};
 use crate::dns::{Rrset, RrsetMark, Rtype, Ttl};
 use crate::target::{RrsetEdit, Update};
 
@@ -116,7 +116,7 @@ pub fn steps(held: Option<&HeldService>, wanted: &NameSets) -> Result<Vec<Servic
                 "has a service of {has}, and Cloud Map cannot make it one of {wanted} without taking its {stays} away"
             ));
         }
-        if held.instances.is_empty() && !held.is_own() {
+        if held.instances.is_empty() && !held.is_own(mark.map(|own| own.owner.as_str())) {
             return Err(
                 "has a service of other types or another routing, without instances, that zonewright did not make"
                     .to_owned(),
@@ -143,13 +143,30 @@ pub fn steps(held: Option<&HeldService>, wanted: &NameSets) -> Result<Vec<Servic
     Ok(steps.into_iter().flatten().collect())
 }
 
+/// What an update that ended in the middle may have asked for: instances that are to come, and are listed, perhaps before they are
+/// there; none where there are none.
+pub fn coming(held: &HeldService, wanted: &NameSets, update: &Update<'_>) -> Option<ServiceStep> {
+    let before: NameSets =
+        update.edits.iter().filter_map(|edit| Some((edit.key.rtype, edit.kind.before().cloned()?))).collect();
+    let was_there = |own: &CloudMapInstance| !before.is_empty() && is_wanted(own, &before);
+    let values = |own: &CloudMapInstance| {
+        let value = |(_, word): &(Rtype, &'static str)| Some((*word, own.attributes.get(*word)?.clone()));
+        ATTRIBUTES.iter().filter_map(value).collect()
+    };
+    let come = held.instances.iter().filter(|own| is_wanted(own, wanted) && !was_there(own));
+    let come: Vec<NewInstance> = come.map(|own| (own.id.clone(), values(own))).collect();
+    (!come.is_empty()).then_some(ServiceStep::Register(come))
+}
+
 /// The one mark that RRsets of a name have.
 ///
 /// Errors: they have two; in words that go on after the name.
 fn mark_of(wanted: &NameSets) -> Result<Option<&RrsetMark>, String> {
     let marks: BTreeSet<Option<&RrsetMark>> = wanted.values().map(Rrset::mark).collect();
     if marks.len() > 1 {
-        return Err("would have two owners, and a service of Cloud Map has one".to_owned());
+        let words = |rtype: &Rtype| rtype.to_string();
+        let types = wanted.keys().map(words).collect::<Vec<_>>().join(" and ");
+        return Err(format!("would have two owners, and a service of Cloud Map with {types} has one"));
     }
     Ok(marks.into_iter().next().flatten())
 }

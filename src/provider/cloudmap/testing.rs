@@ -1,4 +1,4 @@
-//! Cloud Map as a strict double answers it, in process.
+//! Cloud Map as a strict double answers it, in process: for tests here and for the simulation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,13 +6,17 @@ use std::time::Duration;
 use super::client::{CloudMapClient, SERVICE, read_fault};
 use super::settings::{CloudMapSettings, NamespaceChoice};
 use super::target::CloudMapReader;
+use super::writer::CloudMapWriter;
 use super::zones::NamespaceList;
 use crate::http::HttpAsker;
 use crate::provider::aws::AwsClient;
-use crate::provider::aws::doubled::{KEYS, clock_of, login, login_settings};
+use crate::provider::aws::doubled::{clock_of, login, login_settings};
 use crate::provider::limits::ReadLimits;
 use crate::provider::pace::AccountPace;
 use crate::provider::pace::testing::StillClock;
+use crate::target::WriteTarget;
+
+pub use crate::provider::aws::doubled::{BEGIN, KEYS};
 
 /// The region of the double.
 pub const REGION: &str = "eu-central-1";
@@ -47,4 +51,9 @@ pub fn reader(http: Box<dyn HttpAsker>, clock: &StillClock, namespaces: Namespac
         namespaces: NamespaceList::default(),
         has_marks: false,
     }
+}
+
+/// What writes to an account, by a clock that moves only while something waits.
+pub fn writer(http: Box<dyn HttpAsker>) -> Box<dyn WriteTarget> {
+    Box::new(CloudMapWriter::new(reader(http, &StillClock::default(), NamespaceChoice::default())))
 }

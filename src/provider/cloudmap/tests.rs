@@ -20,6 +20,7 @@ use crate::provider::double_asker::DoubleAsker;
 use crate::provider::pace::testing::StillClock;
 use crate::target::{Answer, Question, ReadTarget as _, RrsetEdit, Update, UpdateReply, WriteTarget};
 
+mod ends;
 mod marks;
 mod rights;
 
@@ -341,7 +342,7 @@ fn an_operation_that_fails_is_tried_again_or_refused() {
     assert_eq!(account.held("a"), ["60 A 192.0.2.2 192.0.2.3"], "nothing goes before all that comes is there");
     account.double.plan_failure(FailurePlan::next("DeregisterInstance", "ACCESS_DENIED"));
     let reply = account.send(&account.writer(), "a", &modify(TWO, ONE));
-    let UpdateReply::Unknown(problem) = reply else { panic!("{reply:?}") };
+    let UpdateReply::RefusedInPart(problem) = reply else { panic!("{reply:?}") };
     assert_eq!((problem.code.as_str(), account.held("a").len()), ("api-denied", 1));
     account.double.set_rules(|rules| rules.settling = OperationSettling::Held);
     let reply = account.send(&account.writer(), "b", &create(ONE));

@@ -10,23 +10,23 @@ use super::delivery::NameDelivery;
 use super::document::{self, CloudMapNamespace};
 use super::held::{HeldService, NameSets};
 use super::names::{attribute_of, owner_of, service_name};
-use super::steps::{NameProgress, ServiceStep, progress, steps};
+use super::steps::{NameProgress, ServiceStep, coming, progress, steps};
 use super::target::{CloudMapReader, soa_of};
 use crate::diag::Problem;
-use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
+use crate::dns::{ChangeKind, Name, NameRef, Rrset, Rtype, ZoneName};
 use crate::parallel::HELD;
-use crate::provider::at_once::AtOnce;
 use crate::provider::aws::{AwsFault, AwsFaultKind};
 use crate::target::answers::{self, WholeZone};
 use crate::target::{
-    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateZone, WriteTarget,
+    Answer, EditSize, Question, ReadTarget as _, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket,
+    UpdateZone, WriteTarget,
 };
 
 /// What one update may hold: a service has all types of a name.
 pub const LIMITS: UpdateLimits = UpdateLimits { names: 1, ..UpdateLimits::NONE };
 
 /// How often a name is looked at and changed until it is as it is to be.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 6;
 
 /// How often a name is looked at again that does not show what was done.
 const LOOKS: u32 = 1;
@@ -84,29 +84,42 @@ impl CloudMapWriter {
         work(self.known.lock().expect(HELD).entry(zone.clone()).or_default())
     }
 
-    /// Looks at a name: its service as it is now, with its instances. A service that was not known may be there.
+    /// Looks at a name: its service as it is now, with its instances. A service that was not known may be there; one that is gone
+    /// is looked for once more, because another tool may have made it anew.
     ///
     /// Errors: there is no answer.
-    fn look(&self, zone: &ZoneName, owner: &Name) -> Result<Option<HeldService>, AwsFault> {
-        let Some(id) = self.with_known(zone, |known| known.get(owner).cloned()) else { return Ok(None) };
-        let read = || {
-            let content = self.reader.client.ask("GetService", &document::of_service(&id))?;
-            let service = document::read_service(&content).map_err(AwsFault::unusable)?;
-            let instances = self.reader.instances(&id, &mut 0)?;
-            Ok(HeldService { service, instances, has_marks: self.reader.has_marks })
-        };
-        match read() {
-            Ok(held) => Ok(Some(held)),
-            Err(AwsFault { name, .. }) if name == "ServiceNotFound" => {
-                self.with_known(zone, |known| known.remove(owner));
-                Ok(None)
+    fn look(
+        &self,
+        zone: &ZoneName,
+        namespace: &CloudMapNamespace,
+        owner: &Name,
+    ) -> Result<Option<HeldService>, AwsFault> {
+        for is_last in [false, true] {
+            let Some(id) = self.with_known(zone, |known| known.get(owner).cloned()) else { return Ok(None) };
+            match self.held(&id) {
+                Ok(held) => return Ok(Some(held)),
+                Err(AwsFault { name, .. }) if name == "ServiceNotFound" && is_last => {
+                    self.with_known(zone, |known| known.remove(owner));
+                }
+                Err(AwsFault { name, .. }) if name == "ServiceNotFound" => drop(self.list(zone, namespace)?),
+                Err(fault) => return Err(fault),
             }
-            Err(fault) => Err(fault),
         }
+        Ok(None)
     }
 
-    /// Sends an update.
-    fn deliver(&self, update: &Update<'_>) -> UpdateReply {
+    /// A service as it is now, with its instances.
+    ///
+    /// Errors: there is no answer, or no such service.
+    fn held(&self, id: &str) -> Result<HeldService, AwsFault> {
+        let content = self.reader.client.ask("GetService", &document::of_service(id))?;
+        let service = document::read_service(&content).map_err(AwsFault::unusable)?;
+        let instances = self.reader.instances(id, &mut 0)?;
+        Ok(HeldService { service, instances, has_marks: self.reader.has_marks })
+    }
+
+    /// Sends an update; nothing is waited for once the apply is to end.
+    fn deliver(&self, update: &Update<'_>, is_over: &dyn Fn() -> bool) -> UpdateReply {
         let zone = update.zone;
         let namespace = match self.reader.namespace(zone) {
             Ok(namespace) => namespace,
@@ -129,7 +142,10 @@ impl CloudMapWriter {
             service: known,
             may_have_written: false,
             has_written: false,
+            unsure: None,
             left: None,
+            owner: update.edits.iter().find_map(|edit| owner_in(edit.kind)),
+            is_over,
         };
         let reply = self.change(update, &mut delivery);
         let left = delivery.left.map(|fault| {
@@ -172,54 +188,23 @@ impl CloudMapWriter {
     fn change(&self, update: &Update<'_>, delivery: &mut NameDelivery<'_>) -> UpdateReply {
         let (zone, owner) = (update.zone, update.edits[0].key.owner.as_name().to_name());
         let problem = |fault: AwsFault| self.reader.problem(zone, fault);
-        let pace = &self.reader.client.0.pace;
         let (mut fault, mut looks, mut was_unanswered) = (None::<AwsFault>, None::<u32>, false);
         for round in 1..=ROUNDS {
-            let held = match self.look(zone, &owner) {
+            let held = match self.look(zone, delivery.namespace, &owner) {
                 Ok(held) => held,
                 Err(fault) if delivery.may_have_written => return UpdateReply::Unknown(problem(fault)),
                 Err(fault) => return UpdateReply::Failed(problem(fault)),
             };
-            let sets = held.as_ref().map_or(Ok(NameSets::new()), HeldService::rrsets);
-            let (sets, standing) = match &sets {
-                Ok(sets) => (sets, progress(sets, update)),
-                Err(what) if delivery.has_written => return UpdateReply::Raced(problem(raced(&format!("has {what}")))),
-                Err(what) if delivery.may_have_written => {
-                    return UpdateReply::Unknown(problem(raced(&format!("has {what}"))));
-                }
-                Err(what) => {
-                    return UpdateReply::Prerequisite(format!("`{owner}` has {what}, which zonewright never touches"));
-                }
+            let (sets, standing) = match self.standing(held.as_ref(), update, delivery) {
+                Ok(found) => found,
+                Err(reply) => return reply,
             };
-            match standing {
-                NameProgress::After => {
-                    // An answer may have been lost behind which the service was to go.
-                    let left = steps(held.as_ref(), &after(sets, update)).unwrap_or_default();
-                    if delivery.may_have_written && left == [ServiceStep::Leave] {
-                        delivery.service = held.as_ref().map(|own| own.service.id.clone());
-                        delivery.leave(held.as_ref());
-                    }
-                    return UpdateReply::Done;
-                }
-                NameProgress::Other if delivery.has_written => {
-                    return UpdateReply::Raced(problem(raced("is not what was written")));
-                }
-                NameProgress::Other if delivery.may_have_written => {
-                    return UpdateReply::Unknown(problem(raced("is not what was written")));
-                }
-                NameProgress::Other => {
-                    return UpdateReply::Prerequisite(format!("`{owner}` is not what the plan says"));
-                }
-                NameProgress::Before | NameProgress::Between => {}
+            let is_last = round == ROUNDS || (delivery.is_over)();
+            if let Some(fault) = fault.take_if(|fault| fault.kind == AwsFaultKind::Refused || is_last) {
+                return ended(standing, was_unanswered, fault.kind)(problem(fault));
             }
-            if let Some(fault) = fault.take_if(|fault| fault.kind == AwsFaultKind::Refused || round == ROUNDS) {
-                return match (standing, fault.kind) {
-                    // What an earlier round asked for may still be done.
-                    _ if was_unanswered => UpdateReply::Unknown(problem(fault)),
-                    (NameProgress::Before, AwsFaultKind::Refused) => UpdateReply::Refused(problem(fault)),
-                    (_, AwsFaultKind::Unknown) | (NameProgress::Between, _) => UpdateReply::Unknown(problem(fault)),
-                    _ => UpdateReply::Failed(problem(fault)),
-                };
+            if round == ROUNDS && looks.is_none() {
+                return UpdateReply::Unknown(problem(unfinished()));
             }
             // All was done. It may be listed a moment later.
             if let Some(count) = &mut looks {
@@ -227,42 +212,81 @@ impl CloudMapWriter {
                 if *count > LOOKS {
                     return UpdateReply::Raced(problem(raced("is not what was written")));
                 }
-                pace.wait(PAUSE);
+                delivery.wait(PAUSE);
                 continue;
             }
-            let steps = match steps(held.as_ref(), &after(sets, update)) {
-                Ok(steps) => steps,
-                Err(words) => {
-                    let hint = "change what asks for it, or change the service by the tools of AWS";
-                    let kind = AwsFaultKind::Refused;
-                    let refused = AwsFault::new(kind, "update-rejected", format!("`{owner}` {words}"), hint);
-                    return UpdateReply::Refused(problem(refused));
-                }
-            };
+            let wanted = after(&sets, update);
             delivery.service = held.as_ref().map(|own| own.service.id.clone());
-            fault = self.run(&steps, held.as_ref(), delivery).err();
+            if let (1, NameProgress::Between, Some(held)) = (round, standing, &held) {
+                delivery.unsure = coming(held, &wanted, update);
+            }
+            if delivery.unsure.is_some() && held.is_some() {
+                // Nothing goes before that is known to be there.
+                fault = delivery.make_sure().err();
+            } else {
+                fault = match steps(held.as_ref(), &wanted) {
+                    Ok(steps) => steps.iter().try_for_each(|step| delivery.run(step, held.as_ref())).err(),
+                    Err(words) => {
+                        let refused = impossible(update, &words);
+                        return ended(standing, was_unanswered, refused.kind)(problem(refused));
+                    }
+                };
+                self.keep(zone, &owner, delivery);
+                if fault.is_none() {
+                    looks = Some(0);
+                }
+            }
             was_unanswered |= fault.as_ref().is_some_and(|fault| fault.kind == AwsFaultKind::Unknown);
-            self.with_known(zone, |known| match delivery.service.clone() {
-                Some(id) => known.insert(owner.clone(), id),
-                None => known.remove(&owner),
-            });
-            match &fault {
-                None => looks = Some(0),
-                Some(fault) if fault.kind == AwsFaultKind::Stale => {}
-                Some(_) => pace.wait(PAUSE),
+            if fault.as_ref().is_some_and(|fault| fault.kind != AwsFaultKind::Stale) {
+                delivery.wait(PAUSE);
             }
         }
         UpdateReply::Raced(problem(raced("is not what was written")))
     }
 
-    /// Carries out steps.
-    fn run(
+    /// What a name has, and how far an update of it is.
+    ///
+    /// Errors: the reply, where nothing is left to do, or nothing can be done.
+    fn standing(
         &self,
-        steps: &[ServiceStep],
         held: Option<&HeldService>,
+        update: &Update<'_>,
         delivery: &mut NameDelivery<'_>,
-    ) -> Result<(), AwsFault> {
-        steps.iter().try_for_each(|step| delivery.run(step, held))
+    ) -> Result<(NameSets, NameProgress), UpdateReply> {
+        let owner = update.edits[0].key.owner.as_name();
+        let problem = |words: &str| self.reader.problem(update.zone, raced(words));
+        let other = |words: &str, stale: String| match (delivery.has_written, delivery.may_have_written) {
+            (true, _) => UpdateReply::Raced(problem(words)),
+            (false, true) => UpdateReply::Unknown(problem(words)),
+            (false, false) => UpdateReply::Prerequisite(stale),
+        };
+        let sets = held.map_or(Ok(NameSets::new()), HeldService::rrsets);
+        let sets = sets.map_err(|what| {
+            other(&format!("has {what}"), format!("`{owner}` has {what}, which zonewright never touches"))
+        })?;
+        match progress(&sets, update) {
+            NameProgress::Other => {
+                Err(other("is not what was written", format!("`{owner}` is not what the plan says")))
+            }
+            NameProgress::After if delivery.unsure.is_none() || held.is_none() => {
+                // An answer may have been lost behind which the service was to go.
+                let left = steps(held, &after(&sets, update)).unwrap_or_default();
+                if delivery.may_have_written && left == [ServiceStep::Leave] {
+                    delivery.service = held.map(|own| own.service.id.clone());
+                    delivery.leave(held);
+                }
+                Err(UpdateReply::Done)
+            }
+            standing => Ok((sets, standing)),
+        }
+    }
+
+    /// Keeps the identifier of the service of a name, as it was left.
+    fn keep(&self, zone: &ZoneName, owner: &Name, delivery: &NameDelivery<'_>) {
+        self.with_known(zone, |known| match delivery.service.clone() {
+            Some(id) => known.insert(owner.clone(), id),
+            None => known.remove(owner),
+        });
     }
 
     /// Asks for what is never done, and shows by how that is refused whether it would have been allowed.
@@ -281,6 +305,78 @@ impl CloudMapWriter {
             Err(fault) => UpdateReply::Failed(self.reader.problem(zone, fault)),
         }
     }
+}
+
+/// Writes names of one namespace, one after another.
+struct NameSession<'w> {
+    /// What writes.
+    writer: &'w CloudMapWriter,
+    /// The replies that were not asked for yet.
+    replies: HashMap<UpdateTicket, UpdateReply>,
+    /// The latest ticket.
+    latest: u64,
+}
+
+impl UpdateZone for NameSession<'_> {
+    fn window(&mut self) -> usize {
+        1
+    }
+
+    fn send(&mut self, update: &Update<'_>) -> Result<UpdateTicket, Problem> {
+        self.send_until(update, &|| false)
+    }
+
+    fn send_until(&mut self, update: &Update<'_>, is_over: &dyn Fn() -> bool) -> Result<UpdateTicket, Problem> {
+        self.latest += 1;
+        let ticket = UpdateTicket(self.latest);
+        self.replies.insert(ticket, self.writer.deliver(update, is_over));
+        Ok(ticket)
+    }
+
+    fn reply(&mut self, ticket: UpdateTicket) -> UpdateReply {
+        self.replies.remove(&ticket).expect("each ticket is asked for once")
+    }
+}
+
+/// The owner that a mark of a change names.
+fn owner_in(kind: &ChangeKind) -> Option<String> {
+    let mut sides = [kind.before(), kind.after()].into_iter().flatten();
+    sides.find_map(|rrset| rrset.mark().map(|mark| mark.owner.clone()))
+}
+
+/// Whether a change makes what is there another owner's.
+fn takes_over(kind: &ChangeKind) -> bool {
+    let owner = |rrset: Option<&Rrset>| rrset.and_then(Rrset::mark).map(|mark| mark.owner.clone());
+    kind.before().is_some() && kind.after().is_some() && owner(kind.before()) != owner(kind.after())
+}
+
+/// The reply to an update that ended by a fault of this kind, where its name is so far. What an earlier round asked for may still be
+/// done where it had no answer.
+fn ended(standing: NameProgress, was_unanswered: bool, kind: AwsFaultKind) -> fn(Problem) -> UpdateReply {
+    match (standing, kind) {
+        _ if was_unanswered => UpdateReply::Unknown,
+        (NameProgress::Before, AwsFaultKind::Refused) => UpdateReply::Refused,
+        (_, AwsFaultKind::Refused) => UpdateReply::RefusedInPart,
+        (_, AwsFaultKind::Unknown) | (NameProgress::Between, _) => UpdateReply::Unknown,
+        _ => UpdateReply::Failed,
+    }
+}
+
+/// That a name was not done in all rounds, although nothing failed in the last one.
+fn unfinished() -> AwsFault {
+    let message = format!("the name is not as it is to be after {ROUNDS} tries, of which some had no answer");
+    AwsFault::new(AwsFaultKind::Unknown, "api-failed", message, "`zonewright resume` goes on from there")
+}
+
+/// That a service cannot be as an update says; the words go on after its name.
+fn impossible(update: &Update<'_>, words: &str) -> AwsFault {
+    let hint = if update.edits.iter().any(|edit| takes_over(edit.kind)) {
+        "take all types of the name over together: claim the others, too, or say `--all` to `zonewright adopt`"
+    } else {
+        "change what asks for it, or change the service by the tools of AWS"
+    };
+    let message = format!("`{}` {words}", update.edits[0].key.owner.as_name());
+    AwsFault::new(AwsFaultKind::Refused, "update-rejected", message, hint)
 }
 
 /// The RRsets of a name after an update.
@@ -345,7 +441,7 @@ impl WriteTarget for CloudMapWriter {
     }
 
     fn open(&self, _: &ZoneName) -> Box<dyn UpdateZone + '_> {
-        Box::new(AtOnce::new(|update: &Update<'_>| self.deliver(update)))
+        Box::new(NameSession { writer: self, replies: HashMap::new(), latest: 0 })
     }
 
     /// What was written is there: each operation was waited for.
