@@ -8,6 +8,7 @@ use super::journals::{untrue_of_markers, untrue_of_rrsets};
 use super::marks::unmarked;
 use super::seed_play::Weakness;
 use super::stage::{Stage, shown};
+use super::steps::wrong_steps;
 use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::dns::{Name, Rrset, Rtype};
@@ -95,7 +96,9 @@ impl Checks {
     pub fn settled(&mut self, stage: &Stage, run: usize, ran: &ApplyRun) {
         for host in &ran.applied.hosts {
             let (name, outcome) = (&host.name, host.outcome);
-            let is_fine = matches!(outcome, OutcomeCode::Applied | OutcomeCode::AlreadyApplied);
+            // Where nothing is compared, a lost answer leaves open whether something else wrote.
+            let is_fine = matches!(outcome, OutcomeCode::Applied | OutcomeCode::AlreadyApplied)
+                || stage.is_exclusive && outcome == OutcomeCode::Raced;
             if !is_fine && !matches!(outcome, OutcomeCode::Stale | OutcomeCode::Partial) {
                 self.fault(format!("run {run} reports {outcome} for {name} after the faults: {:?}", host.message));
             }
@@ -143,7 +146,11 @@ impl Checks {
         if stage.weakness != Weakness::None {
             self.faults.clear();
         }
-        self.check_overwritten(stage, &effects);
+        if stage.is_exclusive {
+            self.faults.extend(wrong_steps(stage, &effects, &self.plans));
+        } else {
+            self.check_overwritten(stage, &effects);
+        }
         self.faults.extend(unmarked(stage, &effects));
         if stage.weakness == Weakness::None {
             self.check_untouched(&effects);

@@ -59,6 +59,20 @@ fn one(rdata: Rdata) -> Rrset {
     Rrset::new(ttl(), vec![rdata]).unwrap()
 }
 
+/// The addresses of a host that may have two, of which the second stays.
+fn host_addresses(host: usize, kind: usize) -> Rrset {
+    let stays = (host % 2 == 1).then(|| address(host, 9, 0));
+    let all = std::iter::once(address(host, kind, 0)).chain(stays);
+    Rrset::new(ttl(), all.map(Rdata::from_address).collect()).unwrap()
+}
+
+/// An RRset without its new records but the first: no plan adds more than one address at a name.
+fn with_one_new(wanted: Rrset, standing: Option<&Rrset>) -> Rrset {
+    let is_old = |rdata: &&Rdata| standing.is_some_and(|standing| standing.rdata().contains(rdata));
+    let (old, new): (Vec<&Rdata>, Vec<&Rdata>) = wanted.rdata().iter().partition(is_old);
+    Rrset::new(wanted.ttl(), old.into_iter().chain(new.into_iter().take(1)).cloned().collect()).unwrap()
+}
+
 /// A TXT of the registry.
 fn mark(owner: &str) -> Rrset {
     Rrset::new(Ttl::OF_CLOUD_MARKS, vec![MarkLabels::new(owner, None).to_rdata()]).unwrap()
@@ -104,8 +118,38 @@ impl Fleet {
             keys.push(key(&zones[1], name(&format!("gone{host}.search.example.net")), Rtype::AAAA));
             first.push((host % 2 == 0).then(|| one(Rdata::from_address(address(host, 2, 0)))));
         }
+        Fleet::of(zones, (keys, first))
+    }
+
+    /// The same for a service that holds addresses alone: each PTR is the address of another name instead, and every other host
+    /// has two addresses, of which one stays.
+    pub fn of_addresses(hosts: usize) -> Fleet {
+        let zones = vec![fixture::zone("a.search.example.net"), fixture::zone("b.search.example.net")];
+        let key = |zone: &ZoneName, label: String| {
+            let name = name(&format!("{label}.{zone}"));
+            RrKey { owner: zone.owner(name.as_name()).unwrap(), rtype: Rtype::AAAA }
+        };
+        let (mut keys, mut first) = (Vec::new(), Vec::new());
+        for host in 0..hosts {
+            keys.push(key(&zones[1], format!("h{host}")));
+            first.push(Some(host_addresses(host, 1)));
+            for kind in 1..=3 {
+                keys.push(key(&zones[0], format!("n{kind}-h{host}")));
+                first.push((kind == 1).then(|| one(Rdata::from_address(address(host, kind, 0)))));
+            }
+            keys.push(key(&zones[1], format!("gone{host}")));
+            first.push((host % 2 == 0).then(|| one(Rdata::from_address(address(host, 2, 0)))));
+        }
+        let more = zones[0].as_name().to_name();
+        let mut fleet = Fleet::of(zones, (keys, first));
+        fleet.projects.values_mut().for_each(|own| own.also_domains.push(more.clone()));
+        fleet
+    }
+
+    /// A fleet of these zones, with what they hold at first.
+    fn of(zones: Vec<ZoneName>, (keys, first): (Vec<RrKey>, Vec<Option<Rrset>>)) -> Fleet {
         let search = ProjectAdmin {
-            dns_domain: name("search.example.net"),
+            dns_domain: zones[1].as_name().to_name(),
             also_domains: Vec::new(),
             automation_allowed: true,
             keep_edits: false,
@@ -131,6 +175,16 @@ impl Fleet {
     /// How it is known what is ours.
     pub fn registry(&self) -> Registry {
         if self.has_marks() { Registry::Txt } else { Registry::Journal }
+    }
+
+    /// How many records plans leave at a name at most.
+    pub fn most_records(&self) -> usize {
+        if self.has_reverse() { 1 } else { 2 }
+    }
+
+    /// Whether it has PTR.
+    fn has_reverse(&self) -> bool {
+        self.keys.iter().any(|key| key.rtype == Rtype::PTR)
     }
 
     /// Whether it has marks.
@@ -167,18 +221,22 @@ impl Fleet {
             return self.wanted(marked, run).map(|_| mark(OWNER));
         }
         let (host, part) = (place / OF_HOST, place % OF_HOST);
+        let is_reverse = self.keys[place].rtype == Rtype::PTR;
         match part {
-            0 => Some(one(Rdata::from_address(address(host, 2 + run, 0)))),
-            part if part == 2 + run => Some(one(Rdata::from_name(self.keys[host * OF_HOST].owner.as_name()))),
-            _ => None,
+            0 if self.has_reverse() => Some(one(Rdata::from_address(address(host, 2 + run, 0)))),
+            0 => Some(host_addresses(host, 2 + run)),
+            part if part != 2 + run => None,
+            _ if is_reverse => Some(one(Rdata::from_name(self.keys[host * OF_HOST].owner.as_name()))),
+            part => Some(one(Rdata::from_address(address(host, part, 0)))),
         }
     }
 
     /// The plan of a run, made from what a primary holds.
     pub fn plan(&self, run: usize, primary: &MemoryPrimary) -> SealedPlan {
         let kind = |place: usize| {
-            let key = &self.keys[place];
-            ChangeKind::between(truth::standing(primary, key), self.wanted(place, run))
+            let standing = truth::standing(primary, &self.keys[place]);
+            let wanted = self.wanted(place, run).map(|wanted| with_one_new(wanted, standing.as_ref()));
+            ChangeKind::between(standing, wanted)
         };
         let mut changes: Vec<Change> = Vec::new();
         let mut marks: Vec<Change> = Vec::new();

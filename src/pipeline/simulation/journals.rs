@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::cast::Journaled;
 use super::effects::EffectiveUpdate;
 use super::stage::Stage;
-use crate::change::Change;
+use crate::change::{Change, ChangeKind};
 use crate::dns::{Name, Rtype};
 use crate::provider::memory::primary::LoggedUpdate;
 use crate::state::{ApplyJournal, SentFate, Sqlite};
@@ -60,13 +60,20 @@ pub fn untrue_of_rrsets(
     let all: Vec<(usize, &Journaled)> = cast.journaled.iter().map(|(entry, _)| entry).enumerate().collect();
     let untrue = |(place, (entry, updates)): (usize, &(Journaled, usize))| {
         // Of two updates that make the same changes, the journal does not know which one took effect.
-        let is_twin = |own: &Journaled| (own.state, own.apply, &own.keys) == (entry.state, entry.apply, &entry.keys);
+        let kinds = |own: &Journaled| -> Vec<Option<ChangeKind>> {
+            let kind = |(name, rtype): &(Name, Rtype)| Some(change_of(&plans[&own.run], (name, *rtype))?.kind.clone());
+            own.keys.iter().map(kind).collect()
+        };
+        let is_same = |own: &Journaled| own.apply == entry.apply || kinds(own) == kinds(entry);
+        let is_twin = |own: &Journaled| (own.state, &own.keys) == (entry.state, &entry.keys) && is_same(own);
         let twins = || all.iter().filter(|(_, own)| is_twin(own));
         let fate = &fates[&fate_key(entry)];
         let was_done = match fate {
             SentFate::Done => {
                 let was_there = |key| was_as_planned(stage, (key, &plans[&entry.run]), *updates);
-                twins().any(|(place, _)| executed.contains_key(place)) || entry.keys.iter().all(was_there)
+                // Where values are written one by one, an update may have taken effect in part.
+                let took_effect = !stage.is_exclusive && twins().any(|(place, _)| executed.contains_key(place));
+                took_effect || entry.keys.iter().all(was_there)
             }
             _ => {
                 let is_done = |own: &Journaled| matches!(fates[&fate_key(own)], SentFate::Done);

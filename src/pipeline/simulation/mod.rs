@@ -33,6 +33,8 @@ mod run_wire;
 
 mod stage;
 
+mod steps;
+
 mod story;
 
 mod seed_play;
@@ -145,6 +147,11 @@ fn whatever_happens_at_azure_nothing_is_lost_or_told_wrong() {
 }
 
 #[test]
+fn whatever_happens_at_cloud_map_nothing_is_lost_or_told_wrong() {
+    hold(PrimaryKind::CloudMap, 80);
+}
+
+#[test]
 fn what_protects_is_missed_where_it_is_switched_off() {
     miss(PrimaryKind::Memory, &[Weakness::Prerequisites, Weakness::Marker, Weakness::PreRead]);
 }
@@ -159,4 +166,10 @@ fn what_protects_at_route_53_is_missed_where_it_is_switched_off() {
 fn what_protects_at_azure_is_missed_where_it_is_switched_off() {
     // Without a marker and with all compared by the service, these two are left.
     miss(PrimaryKind::Azure, &[Weakness::Prerequisites, Weakness::Order]);
+}
+
+#[test]
+fn what_protects_at_cloud_map_is_missed_where_it_is_switched_off() {
+    // Nothing is compared, and there is no marker.
+    miss(PrimaryKind::CloudMap, &[Weakness::Order, Weakness::Wait]);
 }

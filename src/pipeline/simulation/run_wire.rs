@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::seed_play::Weakness;
 use super::stage::Stage;
-use crate::change::Change;
+use crate::change::{Change, ChangeKind};
 use crate::diag::Problem;
 use crate::dns::{Rtype, ZoneName};
 use crate::progress::{Progress, RunStage};
@@ -55,6 +55,10 @@ impl WriteTarget for RunWire<'_> {
         self.target.compares()
     }
 
+    fn is_divisible(&self) -> bool {
+        self.target.is_divisible()
+    }
+
     fn size(&self, zone: &ZoneName, edit: RrsetEdit<'_>) -> EditSize {
         self.target.size(zone, edit)
     }
@@ -72,7 +76,11 @@ impl WriteTarget for RunWire<'_> {
 
     fn open(&self, zone: &ZoneName) -> Box<dyn UpdateZone + '_> {
         let line = Line { wire: self, session: self.target.open(zone) };
-        if self.stage.weakness == Weakness::Order { Box::new(one_by_one(line)) } else { Box::new(line) }
+        match (self.stage.weakness, self.stage.is_exclusive) {
+            (Weakness::Order, false) => Box::new(one_by_one(line)),
+            (Weakness::Order, true) => Box::new(gone_first(line)),
+            _ => Box::new(line),
+        }
     }
 
     fn finish(&self) -> Result<(), Problem> {
@@ -118,6 +126,24 @@ fn one_by_one<'w>(mut line: Line<'w>) -> impl UpdateZone + 'w {
             match sent.map_or_else(UpdateReply::Unknown, |ticket| line.reply(ticket)) {
                 UpdateReply::Done => {}
                 reply => return reply,
+            }
+        }
+        UpdateReply::Done
+    })
+}
+
+/// A connection by which all values of before go before the others come.
+fn gone_first<'w>(mut line: Line<'w>) -> impl UpdateZone + 'w {
+    AtOnce::new(move |update: &Update<'_>| {
+        let is_gone = |kind: &ChangeKind| kind.before().cloned().map(|before| ChangeKind::Delete { before });
+        let is_there = |kind: &ChangeKind| kind.after().cloned().map(|after| ChangeKind::Create { after });
+        for edit in &update.edits {
+            for kind in [is_gone(edit.kind), is_there(edit.kind)].iter().flatten() {
+                let half = Update { zone: update.zone, edits: vec![RrsetEdit { key: edit.key, kind }] };
+                match line.send(&half).map_or_else(UpdateReply::Unknown, |ticket| line.reply(ticket)) {
+                    UpdateReply::Done => {}
+                    reply => return reply,
+                }
             }
         }
         UpdateReply::Done

@@ -11,8 +11,11 @@ pub enum Weakness {
     Marker,
     /// The survey sees what the plan saw, whatever DNS holds.
     PreRead,
-    /// RRsets that are written one by one have no order of their own.
+    /// RRsets that are written one by one have no order of their own; where values are written one by one, those of before go
+    /// before the others come.
     Order,
+    /// What a service does later is not waited for.
+    Wait,
 }
 
 /// What zones are written to.
@@ -24,6 +27,8 @@ pub enum PrimaryKind {
     Route53,
     /// The double of Azure DNS, with the zones of a registry: each RRset is written by itself, and no marker fences it.
     Azure,
+    /// The double of Cloud Map, which compares nothing: no other editor writes what a run is about while it is active.
+    CloudMap,
 }
 
 /// What is played.

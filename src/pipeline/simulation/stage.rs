@@ -47,6 +47,8 @@ pub struct Stage {
     pub cloud: Option<CloudAccount>,
     /// Whether a marker fences zones.
     pub is_fenced: bool,
+    /// Whether no other editor writes what runs are about while one of them is active, and values are written one by one.
+    pub is_exclusive: bool,
     /// How many RRsets a zone has, as readers hear; none where they hear nothing.
     pub size_hint: Option<u64>,
     /// What is switched off.
@@ -69,8 +71,12 @@ impl Stage {
             edit: [40, 15, 8][dice.below(3)],
             fault: [0, 30, 14, 10][dice.below(4)],
         };
-        let fleet = Fleet::new(1 + dice.below(3));
-        let fleet = if kind == PrimaryKind::Azure { fleet.with_marks() } else { fleet };
+        let hosts = 1 + dice.below(3);
+        let fleet = match kind {
+            PrimaryKind::Azure => Fleet::new(hosts).with_marks(),
+            PrimaryKind::CloudMap => Fleet::of_addresses(hosts),
+            PrimaryKind::Memory | PrimaryKind::Route53 => Fleet::new(hosts),
+        };
         let (window, edits) = (1 + dice.below(3), 2 + dice.below(5));
         let primary = fleet.primary(window, edits);
         let cast = Cast {
@@ -104,12 +110,15 @@ impl Stage {
         let primary = Arc::new(primary);
         let cloud = CloudAccount::new((kind, weakness), &primary, &fleet, &mut cast.lock().unwrap().dice);
         let size_hint = cloud.as_ref().and_then(|_| (cast.lock().unwrap().dice.below(2) == 0).then_some(SMALL_ZONE));
-        let is_fenced = kind != PrimaryKind::Azure && weakness != Weakness::Marker;
+        let has_markers = matches!(kind, PrimaryKind::Memory | PrimaryKind::Route53);
+        let is_fenced = has_markers && weakness != Weakness::Marker;
+        let is_exclusive = kind == PrimaryKind::CloudMap;
         let woken = Condvar::new();
         Arc::new_cyclic(|own| Stage {
             primary,
             cloud,
             is_fenced,
+            is_exclusive,
             size_hint,
             fleet,
             weakness,
@@ -203,6 +212,9 @@ impl Stage {
 
     /// A time in which a run is not active.
     pub fn pass(&self, run: usize) {
+        if self.is_exclusive && self.below(2) == 0 {
+            self.settle_service();
+        }
         for _ in 0..self.below(4) {
             let (edits, arrives, yields) = {
                 let mut cast = self.cast();
@@ -223,6 +235,11 @@ impl Stage {
         }
     }
 
+    /// Lets so much time pass that a service does all that it took.
+    pub fn settle_service(&self) {
+        self.cloud.iter().for_each(CloudAccount::pass);
+    }
+
     /// Lets all that is on the way arrive.
     fn arrive(&self) {
         if self.primary.on_the_way() > 0 {
@@ -237,6 +254,7 @@ impl Stage {
         self.tell(|| "the faults end here".to_owned());
         self.primary.set_down(false);
         self.arrive();
+        self.settle_service();
     }
 
     /// Says whether a run is active.
@@ -299,7 +317,11 @@ impl Stage {
         let standing = truth::standing(&self.primary, key);
         let past = self.past(place);
         let as_last = |rrset: &Rrset| past.iter().rev().flatten().find(|old| old.rdata() == rrset.rdata()).cloned();
-        let is_quiet = is_idle && self.primary.on_the_way() == 0;
+        let is_busy = self.cloud.as_ref().is_some_and(CloudAccount::is_busy);
+        let is_quiet = is_idle && !is_busy && self.primary.on_the_way() == 0;
+        if self.is_exclusive && !is_quiet {
+            return self.cloud.iter().for_each(|cloud| cloud.disturb(number));
+        }
         let may_be_ttl_alone = self.cloud.is_some() || kind == 4 && is_quiet;
         let wanted = match kind {
             0 | 1 => Some(self.fleet.foreign(place, number)),

@@ -70,7 +70,7 @@ pub fn play(play: &SeedPlay, states: &mut [Sqlite; 2]) -> Result<(), Violation> 
     let mut checks = Checks::default();
     match stage.below(3) {
         0 => alone(stage, states, &mut checks),
-        1 => side_by_side(stage, states, &mut checks),
+        1 if !stage.is_exclusive => side_by_side(stage, states, &mut checks),
         _ => behind(stage, states, &mut checks),
     }
     if let Some(cloud) = &stage.cloud {
@@ -139,6 +139,8 @@ fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     if stage.weakness == Weakness::None {
         checks.check_edits(stage, &[&*book.state]);
     }
+    // Who plans anew waits for what the service was asked to do.
+    stage.settle_service();
     let second = stage.fleet.plan(1, &stage.primary);
     checks.plan(stage, 1, &second);
     let (mut state, mut sessions) = (book.state, [of_first, 0]);
@@ -166,6 +168,7 @@ fn turn<'s>(
     act: impl FnOnce(&mut Run<'s>, &Stage, &mut Checks),
 ) -> &'s mut Sqlite {
     stage.solo(number);
+    stage.settle_service();
     let book = Book { stage, run: number, number: 0, state };
     let mut run = Run { number, sealed: sealed[number].clone(), book, sessions: sessions[number] };
     act(&mut run, stage, checks);
@@ -188,6 +191,8 @@ impl Run<'_> {
         let end = self.session(stage);
         stage.set_active(self.number, false);
         if let End::Ran(ran) = &end {
+            // A service may list what it will only have done in a moment.
+            stage.settle_service();
             let told = Told { run: self.number, is_first: from == 0, ran };
             checks.told(stage, &told);
         }
@@ -237,7 +242,7 @@ impl Run<'_> {
         let zones = stage.fleet.zones.iter().collect();
         let projects = stage.fleet.projects.iter().map(|(id, admin)| (id.as_str(), admin));
         let marking = Marking::sample(OWNER, stage.fleet.registry());
-        let bounds = PlanBounds::new(zones, projects, &marking, 1);
+        let bounds = PlanBounds::new(zones, projects, &marking, stage.fleet.most_records());
         let expires = Duration::from_secs(86_400);
         let terms = PlanTerms { now: plan.created, expires, waves_expire: None, expect: None, bounds: &bounds };
         let (place, groups) = ("plan", &NO_BUDGETS);

@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use domain::base::iana::Rcode;
 
+#[cfg(test)]
+use super::message::UpdateInstruction;
 use super::message::UpdateMessage;
 use super::rules::{self, PrimaryQuirks, RrsetDifference, SerialStep};
 use super::zone::MemoryZone;
@@ -56,13 +58,27 @@ type FaultScript = Box<dyn FnMut(&UpdateMessage) -> UpdateFault + Send>;
 /// What is behind a primary in tests, such as the double of a service: it has the last word on each update that comes.
 #[cfg(test)]
 pub trait UpdateBackend: Send {
-    /// Does an update that came over the network.
+    /// Does an update that came over the network; gives what of it is done at once.
     ///
     /// Errors: it refuses, as the answer says.
-    fn carry_out(&mut self, message: &UpdateMessage) -> Result<(), Rcode>;
+    fn carry_out(&mut self, message: &UpdateMessage) -> Result<Vec<UpdateInstruction>, Rcode>;
+
+    /// What it did since it was last asked, of updates that it had taken before: in the order in which it did so.
+    fn settled(&mut self) -> Vec<SettledUpdate> {
+        Vec::new()
+    }
 
     /// Takes what another editor changed.
     fn take_edit(&mut self, zone: &ZoneName, differences: &[RrsetDifference]);
+}
+
+/// What was done later of an update that something behind a primary had taken.
+#[cfg(test)]
+pub struct SettledUpdate {
+    /// The update.
+    pub message: UpdateMessage,
+    /// What was done.
+    pub instructions: Vec<UpdateInstruction>,
 }
 
 /// Alters each update that comes.
@@ -203,6 +219,12 @@ impl MemoryPrimary {
         self.world().backend = Some(backend);
     }
 
+    /// Does what something behind it did later.
+    #[cfg(test)]
+    pub fn settle_behind(&self) {
+        self.world().settle_behind();
+    }
+
     /// Lets all that is on the way arrive.
     pub fn arrive(&self) {
         let mut world = self.world();
@@ -261,6 +283,7 @@ impl MemoryWorld {
         if let Some(mut backend) = self.backend.take() {
             let rcode = self.execute_behind(message, is_delivered, &mut *backend);
             self.backend = Some(backend);
+            self.settle_behind();
             return rcode;
         }
         let outcome = match self.zones.get_mut(&message.zone) {
@@ -282,13 +305,12 @@ impl MemoryWorld {
         is_delivered: bool,
         backend: &mut dyn UpdateBackend,
     ) -> Rcode {
-        let bare = UpdateMessage { prerequisites: Vec::new(), ..message.clone() };
-        let refused = if is_delivered { backend.carry_out(message).err() } else { None };
+        let at_once = if is_delivered { backend.carry_out(message) } else { Ok(message.instructions.clone()) };
         let zone = self.zones.get_mut(&message.zone).expect("the zones are the same behind it");
-        let outcome = match refused {
-            Some(rcode) => Err(rcode),
-            None => rules::carry_out(zone, &bare, &self.quirks),
-        };
+        let outcome = at_once.and_then(|instructions| {
+            let bare = UpdateMessage { zone: message.zone.clone(), prerequisites: Vec::new(), instructions };
+            rules::carry_out(zone, &bare, &self.quirks)
+        });
         if let (false, Ok(differences)) = (is_delivered, &outcome) {
             backend.take_edit(&message.zone, differences);
         }
@@ -297,6 +319,20 @@ impl MemoryWorld {
             log.push(LoggedUpdate { message: message.clone(), is_delivered, outcome });
         }
         rcode
+    }
+
+    /// Does here what was done behind it later, of updates that it had taken.
+    #[cfg(test)]
+    fn settle_behind(&mut self) {
+        let settled = self.backend.as_mut().map(|backend| backend.settled()).unwrap_or_default();
+        for SettledUpdate { message, instructions } in settled {
+            let zone = self.zones.get_mut(&message.zone).expect("the zones are the same behind it");
+            let bare = UpdateMessage { zone: message.zone.clone(), prerequisites: Vec::new(), instructions };
+            let outcome = rules::carry_out(zone, &bare, &self.quirks);
+            if let Some(log) = &mut self.log {
+                log.push(LoggedUpdate { message, is_delivered: true, outcome });
+            }
+        }
     }
 
     /// Takes an update off the network.

@@ -305,6 +305,11 @@ impl CloudMapDouble {
         self.settled().log.clone()
     }
 
+    /// Returns the log behind so many of its first entries.
+    pub fn requests_from(&self, entries: usize) -> Vec<MapLogEntry> {
+        self.settled().log[entries..].to_vec()
+    }
+
     /// Counts the requests of an operation: copies too, and those that were lost on their way.
     pub fn count(&self, operation: &str) -> usize {
         self.settled().log.iter().filter(|entry| entry.operation == operation).count()

@@ -2,6 +2,7 @@
 //! the log of it, loses and delays requests, and lets other editors write.
 
 mod azure;
+mod cloudmap;
 mod route53;
 mod service;
 
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use domain::base::iana::Rcode;
 
 use self::azure::AzureSubscription;
+use self::cloudmap::CloudMapAccount;
 use self::route53::Route53Account;
 use self::service::CloudService;
 use super::fleet::Fleet;
@@ -18,8 +20,8 @@ use crate::dns::{Name, Rtype, ZoneName};
 use crate::doubles::{DoubleAnswer, DoubleRequest};
 use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpQuestion};
 use crate::provider::double_asker::{broken, heard, request};
-use crate::provider::memory::message::{UpdateMessage, UpdatePrerequisite};
-use crate::provider::memory::primary::{MemoryPrimary, UpdateBackend};
+use crate::provider::memory::message::{UpdateInstruction, UpdateMessage, UpdatePrerequisite};
+use crate::provider::memory::primary::{MemoryPrimary, SettledUpdate, UpdateBackend};
 use crate::provider::memory::rules::RrsetDifference;
 use crate::target::WriteTarget;
 use crate::verify::truth::{self, Numbers};
@@ -62,6 +64,7 @@ impl CloudAccount {
             PrimaryKind::Memory => return None,
             PrimaryKind::Route53 => Arc::new(Route53Account::new(&fleet.zones)),
             PrimaryKind::Azure => Arc::new(AzureSubscription::new(&fleet.zones, dice)),
+            PrimaryKind::CloudMap => Arc::new(CloudMapAccount::new(&fleet.zones, dice, weakness == Weakness::Wait)),
         };
         for (key, rrset) in fleet.keys.iter().zip(&fleet.first).filter(|(_, rrset)| rrset.is_some()) {
             service.put(fleet.zone_of(key), key.owner.as_name(), key.rtype, rrset.as_ref());
@@ -87,9 +90,26 @@ impl CloudAccount {
         self.carried.lock().unwrap().0[number_of(message)].sent_at
     }
 
-    /// What the service does not hold as the log says.
+    /// Whether the service has yet to do something that it took.
+    pub fn is_busy(&self) -> bool {
+        self.service.is_busy()
+    }
+
+    /// Lets so much time pass that the service does all that it took.
+    pub fn pass(&self) {
+        self.service.pass();
+        self.primary.settle_behind();
+    }
+
+    /// Writes what no run writes, as another editor.
+    pub fn disturb(&self, number: usize) {
+        self.service.disturb(number);
+        self.primary.settle_behind();
+    }
+
+    /// What the service does not hold as the log says, and what another editor lost.
     pub fn differences(&self, fleet: &Fleet) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found = self.service.lost();
         for key in &fleet.keys {
             let held = self.service.held(fleet.zone_of(key), key.owner.as_name(), key.rtype);
             if held != truth::standing(&self.primary, key) {
@@ -120,13 +140,17 @@ struct AccountBackend {
 }
 
 impl UpdateBackend for AccountBackend {
-    fn carry_out(&mut self, message: &UpdateMessage) -> Result<(), Rcode> {
+    fn carry_out(&mut self, message: &UpdateMessage) -> Result<Vec<UpdateInstruction>, Rcode> {
         let mut carried = self.carried.lock().unwrap();
         let carried = &mut carried.0[number_of(message)];
-        let answer = self.service.answer(&carried.request);
+        let (answer, at_once) = self.service.carry_out(&carried.request, message);
         let is_done = (200..300).contains(&answer.status);
         carried.answer = Some(answer);
-        if is_done { Ok(()) } else { Err(Rcode::NXRRSET) }
+        if is_done { Ok(at_once) } else { Err(Rcode::NXRRSET) }
+    }
+
+    fn settled(&mut self) -> Vec<SettledUpdate> {
+        self.service.settled()
     }
 
     fn take_edit(&mut self, zone: &ZoneName, differences: &[RrsetDifference]) {
@@ -160,7 +184,11 @@ impl HttpAsker for AccountAsker {
             return Err(broken());
         }
         let request = request(question);
-        let Some(update) = self.service.update_of(&request) else { return Ok(heard(self.service.answer(&request))) };
+        let Some(update) = self.service.update_of(&request) else {
+            let answer = self.service.answer(&request);
+            self.primary.settle_behind();
+            return Ok(heard(answer));
+        };
         let is_bare = self.weakness == Weakness::Prerequisites;
         let request = if is_bare { self.service.unguarded(request) } else { request };
         let sent_at = self.primary.with_log(<[_]>::len);

@@ -3,7 +3,8 @@
 use crate::dns::{NameRef, Rrset, Rtype, ZoneName};
 use crate::doubles::{DoubleAnswer, DoubleRequest};
 use crate::http::HttpAsker;
-use crate::provider::memory::message::UpdateInstruction;
+use crate::provider::memory::message::{UpdateInstruction, UpdateMessage};
+use crate::provider::memory::primary::SettledUpdate;
 use crate::target::WriteTarget;
 
 /// What a request writes, as an update: what it compares is a matter of the service.
@@ -18,6 +19,32 @@ pub struct CloudUpdate {
 pub trait CloudService: Send + Sync {
     /// Does what a request asks for.
     fn answer(&self, request: &DoubleRequest) -> DoubleAnswer;
+
+    /// Does what a request asks for that writes, and gives what is done at once.
+    fn carry_out(&self, request: &DoubleRequest, message: &UpdateMessage) -> (DoubleAnswer, Vec<UpdateInstruction>) {
+        (self.answer(request), message.instructions.clone())
+    }
+
+    /// What it did since it was last asked, of what it had taken before.
+    fn settled(&self) -> Vec<SettledUpdate> {
+        Vec::new()
+    }
+
+    /// Whether it has yet to do something that it took.
+    fn is_busy(&self) -> bool {
+        false
+    }
+
+    /// Lets so much time pass that all that it took is done.
+    fn pass(&self) {}
+
+    /// Writes what no run writes, as another editor.
+    fn disturb(&self, _: usize) {}
+
+    /// What is no longer as [`CloudService::disturb`] left it.
+    fn lost(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// What a request writes; none where it only reads.
     fn update_of(&self, request: &DoubleRequest) -> Option<CloudUpdate>;
