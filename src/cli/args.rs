@@ -107,7 +107,7 @@ pub enum Command {
     /// restriction, its project's `automation: false`, and breakers. `check-dns` is an older name of this command.
     #[command(visible_alias = "check-dns")]
     Fix(FixArgs),
-    /// Keep DNS in line: plan and apply again and again, until it is stopped.
+    /// Keep DNS in line: plan and apply, again and again, until stopped.
     ///
     /// Each pass plans, applies as `apply --auto` does, tries again what targets lack, and asks the name servers that are behind.
     /// Of several processes with one state one makes the passes; the others wait to take over. A person can apply between two

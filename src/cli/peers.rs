@@ -27,7 +27,7 @@ const REMOVE: &str = "nothing removes all records at once: `zonewright undo ID` 
                       removes the records of hosts that left the inventory, `zonewright release HOST` frees a name";
 
 /// What runs unattended.
-const AUTO: &str = "`zonewright apply --auto` runs once, unattended; a timer repeats it (`ci/systemd` has one)";
+const AUTO: &str = "`zonewright run` makes passes until it is stopped; `zonewright apply --auto` makes one";
 
 /// The commands of other tools.
 const COMMANDS: [PeerWord; 15] = [
@@ -66,7 +66,7 @@ const COMMANDS: [PeerWord; 15] = [
         words: &["console", "output"],
         hint: "`zonewright explain HOST` shows what is decided about a host, and why",
     },
-    PeerWord { words: &["daemon", "watch", "run"], hint: AUTO },
+    PeerWord { words: &["daemon", "watch", "loop"], hint: AUTO },
 ];
 
 /// The flags of other tools.
