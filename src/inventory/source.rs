@@ -62,6 +62,9 @@ pub enum RecordConflicts {
     ExternalDns,
 }
 
+/// The key of the files of DNS update records, and their name in messages.
+pub const DNS_UPDATE_RECORDS: &str = "dns_update_records";
+
 /// The word under `format` of the formats that are our own.
 pub const OWN: &str = "zonewright";
 
@@ -219,6 +222,36 @@ pub struct PathPattern {
     pub width: usize,
 }
 
+/// The most patterns that the alternatives of one may make.
+const MAX_ALTERNATIVES: usize = 64;
+
+impl PathPattern {
+    /// The patterns that it means: `a.{yaml,json}` is `a.yaml` and `a.json`. Braces without a comma are as they are, and
+    /// so is a pattern that would be more than 64.
+    pub fn alternatives(&self) -> Vec<PathPattern> {
+        let (mut done, mut open) = (Vec::new(), vec![self.text.clone()]);
+        while let Some(text) = open.pop() {
+            match one_alternative(&text) {
+                Some(texts) => open.extend(texts.into_iter().rev()),
+                None => done.push(PathPattern { text, ..self.clone() }),
+            }
+            if done.len() + open.len() > MAX_ALTERNATIVES {
+                return vec![self.clone()];
+            }
+        }
+        done
+    }
+}
+
+/// The texts that the first innermost braces with a comma make of a text; none where there are none.
+fn one_alternative(text: &str) -> Option<Vec<String>> {
+    let ends = text.match_indices('}').map(|(end, _)| end);
+    let found = ends.filter_map(|end| text[..end].rfind('{').map(|start| (start, end)));
+    let (start, end) = found.into_iter().find(|(start, end)| text[*start..*end].contains(','))?;
+    let words = text[start + 1..end].split(',');
+    Some(words.map(|word| format!("{}{word}{}", &text[..start], &text[end + 1..])).collect())
+}
+
 /// The file that keeps the names that were given, in the workspace.
 pub const NAMES_LOCK: &str = "names.lock";
 
@@ -246,4 +279,29 @@ pub enum Occurrence {
     Stated,
     /// Not at all: the file has this name, and need not exist.
     Fixed(&'static str),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+
+    fn alternatives(text: &str) -> Vec<String> {
+        let origin = Origin::line(Files::default().add("x"), 1);
+        let pattern = PathPattern { text: text.to_owned(), origin, width: 1 };
+        pattern.alternatives().into_iter().map(|pattern| pattern.text).collect()
+    }
+
+    #[test]
+    fn braces_with_a_comma_are_alternatives() {
+        assert_eq!(alternatives("a/*.{yaml,json}"), ["a/*.yaml", "a/*.json"]);
+        assert_eq!(alternatives("{a,b}/{c,d}"), ["a/c", "a/d", "b/c", "b/d"]);
+        assert_eq!(alternatives("{a,{b,c}d}"), ["a", "bd", "a", "cd"]);
+        assert_eq!(alternatives("x{,.bak}"), ["x", "x.bak"]);
+        for plain in ["a/*.yaml", "{a}", "{a", "a,b}", "}a,b{", "{}"] {
+            assert_eq!(alternatives(plain), [plain]);
+        }
+        let many = "{a,b}".repeat(20);
+        assert_eq!(alternatives(&many), [many.as_str()]);
+    }
 }

@@ -111,9 +111,26 @@ impl WorkspaceFolder {
         metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The files that a pattern matches; never empty. Folders that a glob matches are ignored, and so are files whose
-    /// names end in `ignored`.
+    /// The files that a pattern matches, by any of its alternatives; never empty. Folders that a glob matches are
+    /// ignored, and so are files whose names end in `ignored`.
     pub fn find(&self, pattern: &PathPattern, ignored: Option<&str>) -> Result<FileListing, FindError> {
+        let alternatives = pattern.alternatives();
+        if alternatives.len() == 1 {
+            return self.find_plain(pattern, ignored);
+        }
+        let mut listing = Vec::new();
+        for pattern in alternatives {
+            match self.find_plain(&pattern, ignored) {
+                Ok(found) => listing.extend(found),
+                Err(FindError::NoMatch | FindError::Missing) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if listing.is_empty() { Err(FindError::NoMatch) } else { Ok(listing) }
+    }
+
+    /// The files that a pattern without alternatives matches, as [`WorkspaceFolder::find`] does.
+    fn find_plain(&self, pattern: &PathPattern, ignored: Option<&str>) -> Result<FileListing, FindError> {
         if !pattern.text.contains(['*', '?', '[']) {
             return self.find_one(&pattern.text);
         }
