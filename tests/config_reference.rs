@@ -35,6 +35,8 @@ const FILES: &[File] = &[
             ("`[[sources.mac]]`", "/$defs/mac_source"),
             ("`[[sources.records]]`", "/$defs/records_source"),
             ("`[project.ID]`", "/$defs/project"),
+            ("`[dns_update_record.NAME]`", "/$defs/dns_update_record"),
+            ("`tsig_key` of `[dns_update_record.NAME]`", "/$defs/record_key"),
             ("`[pool.NAME]`", "/$defs/pool"),
             ("`[[pool.NAME.target]]`", "/$defs/target"),
             ("A target with `type = \"rfc2136\"`", "/$defs/rfc2136"),

@@ -12,6 +12,7 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
         SchemaKindArg::Config => report::SchemaKind::Config,
         SchemaKindArg::Project => report::SchemaKind::Project,
         SchemaKindArg::PodSet => report::SchemaKind::PodSet,
+        SchemaKindArg::DnsUpdateRecord => report::SchemaKind::UpdateRecord,
         SchemaKindArg::Explain => report::SchemaKind::Explain,
         SchemaKindArg::Plan => report::SchemaKind::Plan,
         SchemaKindArg::Drift => report::SchemaKind::Drift,

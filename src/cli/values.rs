@@ -65,6 +65,8 @@ pub enum SchemaKindArg {
     Project,
     /// The file of a set of pods.
     PodSet,
+    /// A DNS update record.
+    DnsUpdateRecord,
     /// The plan document.
     Plan,
     /// The document of `doctor`.

@@ -16,8 +16,9 @@ pub use find::{find, normalize};
 pub use parse::{PageFault, parse};
 
 /// The files of docs/codes, in the order in which they are listed.
-const TEXTS: [(&str, &str); 13] = [
+const TEXTS: [(&str, &str); 14] = [
     ("settings.md", include_str!("../../docs/codes/settings.md")),
+    ("update-records.md", include_str!("../../docs/codes/update-records.md")),
     ("exports.md", include_str!("../../docs/codes/exports.md")),
     ("trust.md", include_str!("../../docs/codes/trust.md")),
     ("names.md", include_str!("../../docs/codes/names.md")),

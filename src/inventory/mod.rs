@@ -27,6 +27,8 @@ pub mod pool;
 
 pub mod trust;
 
+pub mod policy;
+
 pub mod stated;
 
 pub mod addresses;
@@ -45,6 +47,12 @@ pub mod pods;
 
 pub mod pod_clashes;
 
+pub mod parameter_name;
+
+pub mod domain_filter;
+
+pub mod update_record;
+
 pub mod model;
 
 pub mod by_inv;
@@ -62,6 +70,8 @@ pub mod outside;
 pub mod budgets;
 
 pub mod pod_checks;
+
+pub mod record_pools;
 
 pub mod read;
 

@@ -12,13 +12,15 @@ use super::devices::Devices;
 use super::health::HealthChecks;
 use super::node::{SettingsNode, SourceText};
 use super::pods::Pods;
+pub use super::policy::Policy;
 use super::pool::{Pool, TargetSpec};
 use super::rollout::RolloutTerms;
-use super::source::SourceSpec;
+use super::source::{DNS_UPDATE_RECORDS, SourceSpec};
 use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 pub use super::trust::{ProjectIndex, Trust};
+use super::update_record::UpdateRecords;
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
@@ -123,12 +125,14 @@ impl Inventory {
         ];
         // What most workspaces do not have is named where there is something to say of it.
         let pods = &self.pods;
+        let updates = &self.config.update_records.trust;
+        let updates = updates.doubt().is_some().then_some((DNS_UPDATE_RECORDS, updates));
         let sets = pods.sets_trust.doubt().is_some().then_some(("pod_sets", &pods.sets_trust));
         let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
         let of_records = self.stated.sources.iter().map(|source| (&*source.name, &source.trust));
         let has_pods = self.exports.iter().any(|export| export.spec.key == "pods");
         let pods = (has_pods || pods.trust.doubt().is_some()).then_some(("pods", &pods.trust));
-        named.into_iter().chain(pods).chain(sets).chain(of_macs).chain(of_records)
+        named.into_iter().chain(updates).chain(pods).chain(sets).chain(of_macs).chain(of_records)
     }
 
     /// The trust in one of [`Inventory::exports`].
@@ -248,6 +252,8 @@ pub struct Config {
     pub zones: Vec<ZoneSpec>,
     /// What `[pool.X]` lists; [`ZoneSpec::pool`] counts into it.
     pub pools: Vec<Pool>,
+    /// The DNS update records, of files of their own; their pools are not among those above.
+    pub update_records: UpdateRecords,
     /// The file itself, for what providers find in their settings.
     pub source: SourceText,
 }
@@ -600,31 +606,6 @@ impl VlanScheme {
         match self {
             VlanScheme::Search { fastbone, .. } => Some(fastbone),
             VlanScheme::Static { .. } | VlanScheme::None => None,
-        }
-    }
-}
-
-/// What may be done to a project's records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// Create RRsets where there are none.
-    CreateOnly,
-    /// Create and modify, never delete.
-    UpsertOnly,
-    /// All that the rules say.
-    Repair,
-    /// `Repair`, and orphans are removed.
-    Sync,
-}
-
-impl Policy {
-    /// The word that project files use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Policy::CreateOnly => "create-only",
-            Policy::UpsertOnly => "upsert-only",
-            Policy::Repair => "repair",
-            Policy::Sync => "sync",
         }
     }
 }

@@ -62,6 +62,10 @@ impl SourceText {
     ///
     /// A line that may hold a secret is not shown, and what a message quotes of it is hidden first.
     pub fn error(&self, code: impl Into<Code>, origin: Origin, width: usize, message: impl Into<String>) -> Diagnostic {
+        // A value of another file may be among the settings that are judged: its line is not here.
+        if origin.file != self.file {
+            return Diagnostic::error(code, origin, unquoted(&message.into()));
+        }
         let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         if SENSITIVE.iter().any(|word| line.contains(word)) {

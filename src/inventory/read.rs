@@ -40,6 +40,8 @@ mod projects;
 
 mod steady;
 
+mod update_records;
+
 mod unread;
 
 #[cfg(test)]
@@ -109,6 +111,8 @@ pub struct SettingsFile {
     workspace: OpenWorkspace,
     /// The settings; `None` where they cannot be used.
     settings: Option<Settings>,
+    /// What is wrong with DNS update records: a reading of the whole workspace reports it, as of project files.
+    of_records: Diagnostics,
 }
 
 impl SettingsFile {
@@ -119,8 +123,10 @@ impl SettingsFile {
 
     /// Reads the settings of a workspace.
     fn of(mut workspace: OpenWorkspace) -> SettingsFile {
-        let settings = workspace.read_settings();
-        SettingsFile { workspace, settings }
+        let mut settings = workspace.read_settings();
+        let read = |settings| update_records::read(&mut workspace, settings);
+        let of_records = settings.as_mut().map(read).unwrap_or_default();
+        SettingsFile { workspace, settings, of_records }
     }
 
     /// The settings; `None` where they cannot be used.
@@ -145,7 +151,7 @@ impl SettingsFile {
     ///
     /// What is wrong in a project file is not reported: [`ProjectFile`](super::model::ProjectFile) says that it is bad.
     pub fn into_projects(self) -> ReadSettings {
-        let SettingsFile { mut workspace, settings } = self;
+        let SettingsFile { mut workspace, settings, .. } = self;
         let mut diagnostics = std::mem::take(&mut workspace.diagnostics);
         diagnostics.settle();
         let (config, projects, pod_sets, sources) = match settings {
@@ -168,12 +174,13 @@ impl SettingsFile {
 
 /// Reads so much of a workspace; gives its folder back.
 fn load(
-    SettingsFile { mut workspace, settings }: SettingsFile,
+    SettingsFile { mut workspace, settings, of_records }: SettingsFile,
     extent: WorkspaceExtent,
     now: Time,
     progress: &(dyn Fn(&str) + Sync),
 ) -> (LoadedWorkspace, WorkspaceFolder) {
     progress(SETTINGS);
+    workspace.diagnostics.append(of_records);
     let Some(settings) = settings else {
         workspace.diagnostics.settle();
         let loaded = LoadedWorkspace { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };

@@ -12,9 +12,9 @@ use super::input_error::InputError;
 use super::recent_pods::recent_pods;
 use super::settings::{check_targets, local_folder, state_address};
 use super::targets::{bounds_of_pools, server_names};
-use super::{accepted, published, subjects, txt_keys, zone_changes};
+use super::{accepted, published, record_targets, subjects, txt_keys, zone_changes};
 use crate::claim::SubjectPick;
-use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
+use crate::diag::{CallError, Diagnostics, Problem, Severity, did_you_mean};
 use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
@@ -421,6 +421,12 @@ fn go_on(
     let targets = check_targets(&inventory.config);
     let are_unusable = targets.error_count() > 0;
     diagnostics.append(targets);
+    let of_records = record_targets::check(&mut inventory.config);
+    for error in of_records.iter().filter(|found| found.severity == Severity::Error) {
+        let file = inventory.files.name(error.origin.file).to_owned();
+        *inventory.settings_errors.entry(file).or_default() += 1;
+    }
+    diagnostics.append(of_records);
     diagnostics.settle();
     if are_unusable { unusable(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
 }

@@ -120,6 +120,8 @@ mod pointers;
 
 mod mark_places;
 
+mod record_targets;
+
 mod shared_copies;
 
 mod txt_keys;

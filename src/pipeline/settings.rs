@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::{mark_places, shared_copies, txt_keys};
+use super::{mark_places, record_targets, shared_copies, txt_keys};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::pods::PodSet;
@@ -93,7 +93,11 @@ fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
         diagnostics.settle();
     }
     match config {
-        Some(config) if diagnostics.error_count() == 0 => Ok((config, files)),
+        Some(mut config) if diagnostics.error_count() == 0 => {
+            // Commands that read all files report what is wrong with a record, as of project files.
+            record_targets::check(&mut config);
+            Ok((config, files))
+        }
         _ => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
     }
 }

@@ -42,6 +42,20 @@ impl Registry {
     }
 }
 
+/// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
+/// 1035 section 3.3: 255 octets) with room for what external-dns appends.
+const MAX_OWNER: usize = 100;
+
+/// What an owner is, as the end of a sentence about a text that is none.
+pub const OWNER_RULE: &str =
+    "an owner has 1 to 100 bytes without commas, equals signs, quotes, backslashes, blanks and control characters";
+
+/// Whether a text can be an owner: it is written into a heritage TXT unchanged.
+pub fn is_owner(text: &str) -> bool {
+    let is_plain = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '=' | '"' | '\'' | '\\');
+    !text.is_empty() && text.len() <= MAX_OWNER && text.chars().all(is_plain)
+}
+
 /// The longest resource of a mark, in octets: services take that much for one value (tags of Azure: 256 characters). A longer one is
 /// left out, since the owner alone decides.
 const MAX_RESOURCE: usize = 256;

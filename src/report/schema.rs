@@ -13,6 +13,8 @@ pub enum SchemaKind {
     Project,
     /// pod-sets/*.yaml.
     PodSet,
+    /// dns-update-records/*.yaml.
+    UpdateRecord,
     /// What `doctor` finds.
     Doctor,
     /// What `cms check` finds.
@@ -50,6 +52,7 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
         SchemaKind::PodSet => include_str!("../../schemas/pod-set.schema.json"),
+        SchemaKind::UpdateRecord => include_str!("../../schemas/dns-update-record.schema.json"),
     }
 }
 
@@ -67,7 +70,8 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 14] = [
+    const ALL: [SchemaKind; 15] = [
+        SchemaKind::UpdateRecord,
         SchemaKind::CmsCheck,
         SchemaKind::Plan,
         SchemaKind::Explain,

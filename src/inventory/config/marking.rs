@@ -3,11 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::inventory::node::{SettingsNode, TableReader};
 use crate::inventory::pool::Pool;
-use crate::registry::{AffixFault, MarkAffix, MarkForm, Marking, Registry};
-
-/// The longest owner, in octets, so that `heritage=external-dns,external-dns/owner=OWNER` fits one string of a TXT (RFC
-/// 1035 section 3.3: 255 octets) with room for what external-dns appends.
-const MAX_OWNER: usize = 100;
+use crate::registry::{AffixFault, MarkAffix, MarkForm, Marking, Registry, is_owner};
 
 /// Reads what holds for all pools; none where there is no owner, or something is wrong.
 pub fn read(reader: &mut TableReader<'_>) -> Option<Marking> {
@@ -65,9 +61,7 @@ fn read_owner(node: &SettingsNode, reader: &mut TableReader<'_>) -> Option<Strin
             return None;
         }
     };
-    let plain =
-        owner.chars().all(|c| !c.is_control() && !c.is_whitespace() && !matches!(c, ',' | '=' | '"' | '\'' | '\\'));
-    if owner.is_empty() || owner.len() > MAX_OWNER || !plain {
+    if !is_owner(owner) {
         let message = format!("`{owner}` cannot be an owner");
         let diagnostic = reader.source().error("bad-owner", node.origin, node.width, message);
         reader.push(diagnostic.rule("it is recorded as `heritage=external-dns,external-dns/owner=OWNER`").hint(

@@ -9,7 +9,7 @@ mod catalogs;
 
 mod marking;
 
-mod pools;
+pub mod pools;
 
 pub mod toml;
 
@@ -26,6 +26,8 @@ mod cms;
 mod approvals;
 
 mod sources;
+
+mod update_records;
 
 pub mod settings;
 

@@ -111,6 +111,23 @@ fn read_pool(
     })
 }
 
+/// A pool of one target, of which nothing else is said.
+pub fn of_one(target: TargetSpec, marking: Marking, txt_key: Option<SettingsNode>) -> Pool {
+    Pool {
+        name: target.id.pool.clone(),
+        targets: vec![target],
+        name_servers: Vec::new(),
+        threshold: THRESHOLD,
+        polling: POLLING,
+        proof: FollowProof::Serials,
+        sync_interval: SYNC_INTERVAL,
+        catalog: None,
+        marking,
+        registry: None,
+        txt_key,
+    }
+}
+
 /// Reads `catalog`.
 fn read_catalog(pool: &mut TableReader<'_>) -> Option<CatalogSpec> {
     let node = pool.take("catalog")?;

@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::shared::{A_DURATION, A_PERCENTAGE, read_host_limits, read_ttl};
 use super::sources::{NamedTables, PodSetPaths, SourceSettings, read_sources};
-use super::{apexes, approvals, catalogs, cms, health, marking, notify, pools};
+use super::{apexes, approvals, catalogs, cms, health, marking, notify, pools, update_records};
 use crate::diag::{Diagnostics, Origin, did_you_mean};
 use crate::dns::reverse::reverse_zone;
 use crate::dns::{Name, ZoneName};
@@ -17,6 +17,7 @@ use crate::inventory::model::{
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsTree, SourceText, TableReader};
 use crate::inventory::pool::Pool;
 use crate::inventory::source::{KnownFormat, PathPattern, SourceSpec};
+use crate::inventory::update_record::{UpdateRecordTerms, UpdateRecords};
 use crate::inventory::value::{Duration, Percent};
 use crate::target::ZoneFence;
 
@@ -31,6 +32,10 @@ pub struct Settings {
     pub projects: Vec<PathPattern>,
     /// Where the files of sets of pods are.
     pub pod_sets: PodSetPaths,
+    /// Where the files of DNS update records are.
+    pub update_records: Vec<PathPattern>,
+    /// `[dns_update_record.X]`, in the file's order.
+    pub update_record_terms: Vec<UpdateRecordTerms>,
     /// The configured sources: in the order of `formats`, those of MACs in the file's order.
     pub sources: Vec<SourceSpec>,
 }
@@ -102,7 +107,8 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let free_domain = free_domain.unwrap_or_else(|| Name::parse(FREE_DOMAIN).expect("a constant name"));
     let admins = read_admins(&mut reader, &free_domain, &cms);
     let pools = pools::read(&mut reader, marking.as_ref());
-    let SourceSettings { projects, pod_sets, specs: sources } =
+    let update_record_terms = update_records::read(&mut reader, &admins);
+    let SourceSettings { projects, pod_sets, update_records, specs: sources } =
         read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
     if let Some(key) = &txt_key {
         marking::warn_of_idle_key(key, pools.iter().filter_map(|(_, pool)| pool.as_ref()), &mut reader);
@@ -118,9 +124,9 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
             let config = Config {
                 marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, waves_expire, state_file,
                 limits, delete_after, health, cms,
-                zones, pools, source,
+                zones, pools, source, update_records: UpdateRecords::default(),
             };
-            Some(Settings { config, admins, projects, pod_sets, sources })
+            Some(Settings { config, admins, projects, pod_sets, update_records, update_record_terms, sources })
         }
         _ => None,
     };

@@ -15,15 +15,25 @@ use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::pool::Pool;
 use crate::inventory::selector::KeySelector;
 use crate::inventory::source::{
-    ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, NO_SOURCE, OWN, Occurrence,
-    PathPattern, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
+    DNS_UPDATE_RECORDS, ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, NO_SOURCE, OWN,
+    Occurrence, PathPattern, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
 /// The names of the sources other than those of MACs: messages, the state and `accept` know sources by their names
 /// alone.
-const OTHER_SOURCES: [&str; 9] =
-    ["projects", "hosts", "l3_tors", "net_layout", "ipv4_map", "addresses", "pods", "pod_sets", "names.lock"];
+const OTHER_SOURCES: [&str; 10] = [
+    "projects",
+    "hosts",
+    "l3_tors",
+    "net_layout",
+    "ipv4_map",
+    "addresses",
+    "pods",
+    "pod_sets",
+    "names.lock",
+    DNS_UPDATE_RECORDS,
+];
 
 /// Where the files of sets of pods are where nothing says.
 const POD_SETS: &str = "pod-sets/*.yaml";
@@ -47,6 +57,8 @@ pub struct SourceSettings {
     pub projects: Vec<PathPattern>,
     /// Where the files of sets of pods are.
     pub pod_sets: PodSetPaths,
+    /// Where the files of DNS update records are; empty where there are none.
+    pub update_records: Vec<PathPattern>,
     /// The sources, in the order of the formats.
     pub specs: Vec<SourceSpec>,
 }
@@ -104,8 +116,9 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
         }
     }
     let pod_sets = read_pod_sets(&specs, &mut table);
+    let update_records = table.take(DNS_UPDATE_RECORDS).map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     reader.append(table.finish());
-    SourceSettings { projects, pod_sets, specs }
+    SourceSettings { projects, pod_sets, update_records, specs }
 }
 
 /// Reads `pod_sets`, or takes the default; a default that matches nothing is wrong where there are pods.

@@ -37,6 +37,8 @@ pub mod meaning;
 
 mod zone_yaml;
 
+pub mod update_records;
+
 #[cfg(test)]
 mod tests;
 

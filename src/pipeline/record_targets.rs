@@ -1,0 +1,83 @@
+//! The targets of DNS update records, judged by their providers: what is wrong with one is a problem of its record, and of
+//! nothing else.
+
+use std::collections::HashMap;
+
+use crate::diag::{Diagnostic, Diagnostics, Severity};
+use crate::dns::ZoneName;
+use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::pool::TargetSpec;
+use crate::inventory::update_record::{RecordPool, RecordProblem, UpdateRecord};
+use crate::provider;
+
+/// A copy of a zone: the provider, the place, and the zone.
+type CopyPlace = (String, String, ZoneName);
+
+/// Checks the targets of all records; a record whose target cannot be used loses its pool.
+pub(super) fn check(config: &mut Config) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    let mut records = std::mem::take(&mut config.update_records.records);
+    for record in &mut records {
+        let Some(RecordPool { pool, .. }) = &record.pool else { continue };
+        let of_targets = pool.targets.iter().map(|target| provider::check(target, &config.source));
+        let of_key = pool.txt_key.iter().map(|key| provider::txt_key::check(key, &config.source));
+        let all: Vec<Diagnostics> = of_targets.chain(of_key).collect();
+        for diagnostic in all.iter().flat_map(Diagnostics::iter) {
+            refuse(record, diagnostic);
+            found.push(diagnostic.clone());
+        }
+    }
+    let mut holders = held_by_pools(config);
+    for record in &mut records {
+        if let Some(shared) = shared_copy(record, config, &mut holders) {
+            refuse(record, &shared);
+            found.push(shared);
+        }
+    }
+    config.update_records.records = records;
+    found
+}
+
+/// Makes an error a problem of its record.
+fn refuse(record: &mut UpdateRecord, found: &Diagnostic) {
+    if found.severity == Severity::Error {
+        let Diagnostic { code, message, origin, .. } = found.clone();
+        record.problems.push(RecordProblem { code, message, origin });
+        record.pool = None;
+    }
+}
+
+/// The copies that the pools of zonewright.toml hold, each with its target.
+fn held_by_pools(config: &Config) -> HashMap<CopyPlace, String> {
+    let of_zone = |zone: &ZoneSpec| {
+        let targets = config.pool(zone).targets.iter();
+        targets
+            .flat_map(|target| places(target, &zone.name).map(|place| (place, format!("target `{}`", target.id))))
+            .collect::<Vec<_>>()
+    };
+    config.zones.iter().flat_map(of_zone).collect()
+}
+
+/// Where a target holds a zone.
+fn places<'t>(target: &'t TargetSpec, zone: &'t ZoneName) -> impl Iterator<Item = CopyPlace> + 't {
+    let endpoints = provider::endpoints(target).into_iter();
+    endpoints.map(|endpoint| (target.provider.clone(), endpoint.identity, zone.clone()))
+}
+
+/// The error about a record whose copy of a zone belongs to another target; else its copies are noted.
+fn shared_copy(record: &UpdateRecord, config: &Config, holders: &mut HashMap<CopyPlace, String>) -> Option<Diagnostic> {
+    let RecordPool { pool, zones, .. } = record.pool.as_ref()?;
+    let target = pool.targets.first()?;
+    let own: Vec<CopyPlace> = zones.iter().flat_map(|zone| places(target, &zone.name)).collect();
+    if let Some((place, other)) = own.iter().find_map(|place| Some((place, holders.get(place)?))) {
+        let terms = record.terms.as_ref()?;
+        let message =
+            format!("the record `{}` is at the same place as {other}, and both hold `{}`", record.name, place.2);
+        let error = config.source.error("shared-copy", terms.origin, terms.width, message);
+        let rule = "each copy of a zone belongs to one target, which alone writes it";
+        return Some(error.rule(rule).hint("remove one of them, or correct where it is"));
+    }
+    let held = own.into_iter().map(|place| (place, format!("the record `{}`", record.name)));
+    holders.extend(held);
+    None
+}
