@@ -65,8 +65,16 @@ fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Re
             made.show(shared, args)?;
             apply_made(shared, args, (&made, now), notes)
         }
-        Err(exit) => Ok(exit),
+        Err(NoPlan { exit, .. }) => Ok(exit),
     }
+}
+
+/// That there is no plan.
+pub struct NoPlan {
+    /// How the command ends.
+    pub exit: Exit,
+    /// Why, in the lines that were printed.
+    pub why: String,
 }
 
 /// A plan that was just made, to be applied.
@@ -81,6 +89,10 @@ pub struct PlanToGo {
     pub verdict: Exit,
     /// Why it would be refused if it were applied as it is.
     pub refusal: Option<Problem>,
+    /// What was found on the way, in the lines that `plan` prints.
+    pub found: String,
+    /// Whether a settings file has errors: what it sets is left.
+    pub has_broken_settings: bool,
 }
 
 impl PlanToGo {
@@ -106,21 +118,25 @@ pub fn make_to_apply(
     args: &ApplyArgs,
     now: Time,
     notes: &RunNotes,
-) -> Result<Result<PlanToGo, Exit>, CommandFailure> {
+) -> Result<Result<PlanToGo, NoPlan>, CommandFailure> {
     let request = PlanRequest { cache: cache(&args.cache), allow: &args.limits.allow, ..request(shared, now, None) };
     // A template that is wrong is an error before anything is read.
     ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
-        Err(error) => return not_planned(shared, error).map(Err),
+        Err(error) => {
+            let why = error.findings().map(|findings| output::rendered(shared, findings)).unwrap_or_default();
+            return not_planned(shared, error).map(|exit| Err(NoPlan { exit, why }));
+        }
     };
     made.note(notes, None);
     let (verdict, refusal) = (made.verdict(), made.refusal(shared));
     let DigestedPlan { sealed, findings, breakers, targets, .. } = made;
     tell_breakers(shared, &breakers);
     output::findings_in_short(shared, &findings);
+    let (found, has_broken_settings) = (output::rendered(shared, &findings), !findings.settings.is_empty());
     events::planned(shared, &RunReport::plan_made(&sealed, &PlanOutlook::default()));
-    Ok(Ok(PlanToGo { sealed, breakers, targets, verdict, refusal }))
+    Ok(Ok(PlanToGo { sealed, breakers, targets, verdict, refusal, found, has_broken_settings }))
 }
 
 /// Asks, and applies a plan that was made at a time.

@@ -276,6 +276,7 @@ pub fn conduct<T>(
         ignores_approvals: reach.ignores_approvals,
         waits: reach.waits,
         log: &log,
+        is_patient: shared.process.command == "run",
     };
     let progress = ProgressLine::start(shared);
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
@@ -313,6 +314,9 @@ impl Drop for WorkEnds<'_> {
         self.announcer.unpark();
     }
 }
+
+/// How many problems of hosts are kept for the page of `run`.
+const PROBLEMS: usize = 5;
 
 /// How often is looked whether a signal came.
 const LOOK_FOR_SIGNALS: Duration = Duration::from_millis(50);
@@ -407,6 +411,7 @@ impl ApplyOutput<'_> {
             is_interrupted: false,
             exit: exit.code(),
         };
+        self.shared.process.note_problem(refusal.to_string());
         self.print(&report)?;
         events::outcome(self.shared, &RunReport::plan_refused(self.sealed, refusal, exit.code()));
         Ok(exit)
@@ -432,6 +437,10 @@ impl ApplyOutput<'_> {
             exit: exit.code(),
         };
         output::details(self.shared, &applied.problems);
+        let left =
+            applied.hosts.iter().filter_map(|host| Some(format!("{}: {}", host.subject, host.message.as_ref()?)));
+        let of_hosts = left.take(if exit == Exit::Done { 0 } else { PROBLEMS });
+        refusal.iter().map(ToString::to_string).chain(of_hosts).for_each(|said| self.shared.process.note_problem(said));
         // Of passes, one after another, those that did nothing are not worth a line each.
         let is_idle_pass = self.shared.process.command == "run" && exit == Exit::Done && apply.is_none();
         if !is_idle_pass {

@@ -20,11 +20,18 @@ pub struct ProcessRun {
     pub command: &'static str,
     /// Whether an outcome was reported, so that the end of the run needs no event of its own.
     pub has_outcome: Cell<bool>,
+    /// What went wrong, in words, as far as it was printed.
+    pub problems: RefCell<Vec<String>>,
     /// The events that need a person, as lines, for the end of the run.
     pub for_people: RefCell<Vec<(AttentionReason, String)>>,
 }
 
 impl ProcessRun {
+    /// Notes what went wrong.
+    pub fn note_problem(&self, problem: impl Into<String>) {
+        self.problems.borrow_mut().push(problem.into());
+    }
+
     /// How long it has been running.
     pub fn took(&self) -> Duration {
         self.began.elapsed()
@@ -39,6 +46,7 @@ impl Default for ProcessRun {
             began: Instant::now(),
             command: "",
             has_outcome: Cell::new(false),
+            problems: RefCell::default(),
             for_people: RefCell::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! `run`: passes, one after another, until it is stopped.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,20 +9,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::args::RunArgs;
+use super::ending::ended;
 use super::exit::Exit;
+use super::notify;
 use super::output::{self, CommandFailure};
 use super::process_run::ProcessRun;
 use super::run_desk::RunDesk;
-use super::run_pass::{PassOutcome, pass};
+use super::run_pass::{PassOutcome, PassTerms, pass};
 use super::shared_args::SharedArgs;
 use super::signals::{self, ServiceSignals};
 use super::values::ListenArg;
 use super::who::who;
+use crate::diag::Problem;
 use crate::inventory::value::{self, Time};
 use crate::passes::PassSchedule;
 use crate::pipeline::OpenError;
-use crate::pipeline::running::state_of;
-use crate::report::running::{PassEnd, RunningFacts, RunningNews, RunningRole, leader};
+use crate::pipeline::running::{RunningSettings, running_settings};
+use crate::report::running::{Obstacle, PassEnd, RunningFacts, RunningNews, RunningRole, leader};
 use crate::state::{StateAddress, StateLock};
 use crate::web::{self, RunningWeb, WebDesk, WebTerms};
 
@@ -44,9 +47,23 @@ pub fn run(shared: &SharedArgs, args: &RunArgs) -> Result<Exit, CommandFailure> 
     let signals = signals::watch_service()?;
     let schedule = PassSchedule::new(args.interval.as_std());
     let desk = Arc::new(RunDesk::new(first_news(shared, args)?, schedule.well_for()));
-    let _web = serve(shared, args, &desk)?;
-    let loop_ = PassLoop { shared, args, signals: &signals, desk: &desk, schedule, lead: None, passes: 0, told: None };
-    loop_.go()
+    let page = serve(shared, args, &desk)?;
+    let passes = PassLoop {
+        shared,
+        args,
+        signals: &signals,
+        desk: &desk,
+        page,
+        schedule,
+        lead: None,
+        passes: 0,
+        synced: None,
+        sync_interval: Duration::ZERO,
+        is_behind: false,
+        told: None,
+        began: output::now(shared)?,
+    };
+    passes.go()
 }
 
 /// Refuses what limits a single plan, and a clock that does not go on.
@@ -77,12 +94,13 @@ fn first_news(shared: &SharedArgs, args: &RunArgs) -> Result<RunningNews, Comman
             only_plans: args.dry_run,
         },
         now,
-        role: RunningRole::Leads,
+        role: RunningRole::Begins,
         busy_since: None,
         next: None,
         last: None,
         failures: 0,
-        broken: None,
+        obstacle: None,
+        has_broken_settings: false,
         plan: Default::default(),
         state: Default::default(),
     })
@@ -98,17 +116,20 @@ fn serve(shared: &SharedArgs, args: &RunArgs, desk: &Arc<RunDesk>) -> Result<Opt
         None if args.once => return Ok(None),
         None => ADDRESS,
     };
-    let web_desk: Arc<dyn WebDesk> = Arc::<RunDesk>::clone(desk);
-    match web::listen(web_desk, address, TERMS) {
+    match listen(desk, address) {
         Ok(web) => {
             let says = format!("a page shows how it is going: http://{}/", web.address());
             output::note(shared.log_format, shared.quiet, &says);
             Ok(Some(web))
         }
         // Of several processes on one machine the first has the usual address.
-        Err(error) if args.listen.is_none() && error.kind() == ErrorKind::AddrInUse => {
-            let says =
-                format!("no page is served: another process has {address}; `--listen ADDRESS` names another one");
+        Err(error) if args.listen.is_none() => {
+            let why = if error.kind() == ErrorKind::AddrInUse {
+                "another process has the address".to_owned()
+            } else {
+                error.to_string()
+            };
+            let says = format!("no page is served at {address}: {why}; `--listen ADDRESS` names another one");
             output::note(shared.log_format, shared.quiet, &says);
             Ok(None)
         }
@@ -119,14 +140,20 @@ fn serve(shared: &SharedArgs, args: &RunArgs, desk: &Arc<RunDesk>) -> Result<Opt
     }
 }
 
+/// Listens for requests to the page.
+fn listen(desk: &Arc<RunDesk>, address: SocketAddr) -> io::Result<RunningWeb> {
+    let desk: Arc<dyn WebDesk> = Arc::<RunDesk>::clone(desk);
+    web::listen(desk, address, TERMS)
+}
+
 /// What is to be done at a turn.
 enum PassTurn {
     /// A pass.
     Pass,
     /// Nothing: another process makes the passes.
     Follow,
-    /// Nothing: the configuration cannot be used.
-    Broken,
+    /// Nothing: the configuration or the state cannot be used.
+    Stopped,
     /// Nothing yet: a person's command has the state.
     Wait,
 }
@@ -140,15 +167,25 @@ struct PassLoop<'a> {
     /// The signals.
     signals: &'a ServiceSignals,
     /// What is shown.
-    desk: &'a RunDesk,
+    desk: &'a Arc<RunDesk>,
+    /// The page, where it is served.
+    page: Option<RunningWeb>,
     /// When passes begin.
     schedule: PassSchedule,
     /// The state that this process leads.
     lead: Option<(StateAddress, StateLock)>,
     /// How many passes ended.
     passes: u64,
+    /// When targets were brought in line last.
+    synced: Option<Instant>,
+    /// How often they are.
+    sync_interval: Duration,
+    /// Whether anything was behind then.
+    is_behind: bool,
     /// What was said last of a turn without a pass, so that it is said once.
     told: Option<String>,
+    /// When it began.
+    began: Time,
 }
 
 impl PassLoop<'_> {
@@ -158,7 +195,7 @@ impl PassLoop<'_> {
             let turn = self.turn()?;
             let exit = match turn {
                 PassTurn::Pass => Some(self.pass()?),
-                PassTurn::Broken => Some(Exit::Error),
+                PassTurn::Stopped => Some(Exit::Error),
                 PassTurn::Follow | PassTurn::Wait => None,
             };
             if let (true, Some(exit)) = (self.args.once, exit) {
@@ -168,11 +205,15 @@ impl PassLoop<'_> {
             let pause = match turn {
                 PassTurn::Pass => self.schedule.pause(drawn()),
                 // It looks again soon, and not all the time.
-                PassTurn::Broken => interval.max(LOOK),
+                PassTurn::Stopped => interval.max(LOOK),
                 PassTurn::Follow | PassTurn::Wait => interval.clamp(LOOK, LEAD_AT_LEAST),
             };
             if !matches!(turn, PassTurn::Pass) {
                 self.desk.well(self.schedule.well_for());
+            }
+            // The process that had the usual address may be gone.
+            if self.page.is_none() && self.args.listen.is_none() {
+                self.page = listen(self.desk, ADDRESS).ok();
             }
             if !self.wait(pause, matches!(turn, PassTurn::Pass)) {
                 return Ok(Exit::Done);
@@ -181,37 +222,57 @@ impl PassLoop<'_> {
     }
 
     /// What is to be done now.
-    ///
-    /// Errors: there can be no lock.
     fn turn(&mut self) -> Result<PassTurn, CommandFailure> {
-        let address = match state_of(&self.shared.workspace) {
-            Ok(address) => address,
+        let RunningSettings { state, sync_interval } = match running_settings(&self.shared.workspace) {
+            Ok(settings) => settings,
             Err(OpenError::Settings(findings)) => {
-                let text = output::rendered(self.shared, &findings);
-                self.tell(&text, |shared| output::findings(shared, &findings));
-                self.desk.note(|news| news.broken = Some(text));
-                return Ok(PassTurn::Broken);
+                let why = output::rendered(self.shared, &findings);
+                let says =
+                    CommandFailure::new("the configuration cannot be used: nothing is changed until it is fixed");
+                self.stop(Obstacle { is_config: true, why }, says, |shared| output::findings(shared, &findings));
+                return Ok(PassTurn::Stopped);
             }
             // The pass says why.
             Err(OpenError::State(_)) => return Ok(PassTurn::Pass),
         };
-        self.desk.note(|news| news.broken = None);
-        if !self.args.dry_run && !self.args.once {
-            let role = self.role(&address)?;
-            self.desk.note(|news| news.role = role.clone());
-            if let RunningRole::Follows(holder) = &role {
-                let says = format!("{} leads: this process waits to take over", leader(holder.as_ref()));
-                self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
-                return Ok(PassTurn::Follow);
-            }
+        self.sync_interval = sync_interval.as_std();
+        if self.args.dry_run || self.args.once {
+            let role = if self.args.dry_run { RunningRole::Plans } else { RunningRole::Leads };
+            self.desk.note(|news| (news.obstacle, news.role) = (None, role));
+            return Ok(PassTurn::Pass);
         }
-        if let (false, Some(holder)) = (self.args.dry_run || self.args.once, StateLock::holder(&address)) {
+        let role = match self.role(&state) {
+            Ok(role) => role,
+            Err(problem) => {
+                let why = problem.to_string();
+                self.stop(Obstacle { is_config: false, why }, problem.into(), |_| {});
+                return Ok(PassTurn::Stopped);
+            }
+        };
+        self.desk.note(|news| (news.obstacle, news.role) = (None, role.clone()));
+        if let RunningRole::Follows(holder) = &role {
+            let says = format!("{} leads: this process waits to take over", leader(holder.as_ref()));
+            self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
+            return Ok(PassTurn::Follow);
+        }
+        if let Some(holder) = StateLock::holder(&state) {
             let says = format!("another command has the state: {}; the pass begins after it", leader(Some(&holder)));
             self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
             return Ok(PassTurn::Wait);
         }
         self.told = None;
         Ok(PassTurn::Pass)
+    }
+
+    /// Notes why no pass is made; says so once, also to people.
+    fn stop(&mut self, obstacle: Obstacle, failure: CommandFailure, say: impl FnOnce(&SharedArgs)) {
+        let own = self.shared_of_pass();
+        self.tell(&obstacle.why, |shared| {
+            say(shared);
+            ended(&own, true, Err(failure));
+            notify::send(&own);
+        });
+        self.desk.note(|news| news.obstacle = Some(obstacle));
     }
 
     /// Says something once.
@@ -223,12 +284,15 @@ impl PassLoop<'_> {
     }
 
     /// Takes the lead of a state, or keeps it; says who has it.
-    fn role(&mut self, address: &StateAddress) -> Result<RunningRole, CommandFailure> {
-        if self.lead.as_ref().is_some_and(|(led, _)| led == address) {
+    ///
+    /// Errors: there can be no lock.
+    fn role(&mut self, address: &StateAddress) -> Result<RunningRole, Problem> {
+        if self.lead.as_ref().is_some_and(|(led, lock)| led == address && lock.still_leads(address)) {
             return Ok(RunningRole::Leads);
         }
         self.lead = None;
-        match StateLock::lead(address, &who(), output::now(self.shared)?)? {
+        let now = output::clock().unwrap_or(self.began);
+        match StateLock::lead(address, &who(), now)? {
             Some(lock) => {
                 self.lead = Some((address.clone(), lock));
                 Ok(RunningRole::Leads)
@@ -242,15 +306,22 @@ impl PassLoop<'_> {
         let own = self.shared_of_pass();
         let (began, started) = (output::now(&own)?, Instant::now());
         self.desk.note(|news| (news.busy_since, news.next) = (Some(began), None));
-        let PassOutcome { exit, problem, plan, metrics, state } = pass(&own, self.args.dry_run, &self.desk.headline());
+        let syncs = !self.args.once && self.synced.is_none_or(|synced| synced.elapsed() >= self.sync_interval);
+        let terms = PassTerms { only_plans: self.args.dry_run, syncs, before: &self.desk.headline() };
+        let PassOutcome { exit, problem, has_broken_settings, is_behind, plan, metrics, state } = pass(&own, terms);
+        if let Some(is_behind) = is_behind {
+            (self.synced, self.is_behind) = (Some(Instant::now()), is_behind);
+        }
         self.passes += 1;
         self.schedule.ended(exit == Exit::Error && !self.is_interrupted());
         let took = value::Duration::measured(started.elapsed());
-        let end = PassEnd { number: self.passes, began, took, exit: exit.code(), problem };
+        let (has_plan, is_behind) = (plan.is_some(), self.is_behind);
+        let end = PassEnd { number: self.passes, began, took, exit: exit.code(), problem, has_plan, is_behind };
         let failures = self.schedule.failures();
         let (plan, shown) = plan.unzip();
         self.desk.note(|news| {
             (news.busy_since, news.last, news.failures) = (None, Some(end), failures);
+            news.has_broken_settings = has_broken_settings;
             news.plan = shown.unwrap_or_else(|| std::mem::take(&mut news.plan));
             news.state = state.unwrap_or_else(|| std::mem::take(&mut news.state));
         });

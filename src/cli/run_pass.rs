@@ -1,8 +1,9 @@
 //! One pass of `run`: a plan, applied as `apply --auto` does, then what targets lack and servers do not serve yet.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::apply::{apply_made, make_to_apply};
+use super::apply::{NoPlan, apply_made, make_to_apply};
 use super::args::{ApplyArgs, ApplyLimits, CacheArgs};
 use super::ending::ended;
 use super::exit::Exit;
@@ -10,7 +11,7 @@ use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
 use super::shared_args::SharedArgs;
 use super::values::FormatArg;
-use super::{notify, sync};
+use super::{notify, signals, sync};
 use crate::inventory::value::Time;
 use crate::pipeline::drift::find_drift;
 use crate::pipeline::metrics::{StateMetrics, standing};
@@ -18,12 +19,19 @@ use crate::plan::SealedPlan;
 use crate::report::metrics::Metrics;
 use crate::report::running::{PlanNews, StateNews};
 
+/// How many lines of what was found the page shows.
+const LINES: usize = 40;
+
 /// What a pass did.
 pub struct PassOutcome {
     /// How `apply --auto` would have ended; with `--dry-run` how `plan` would have.
     pub exit: Exit,
     /// What went wrong, where that is known in words.
     pub problem: Option<String>,
+    /// Whether a settings file has errors.
+    pub has_broken_settings: bool,
+    /// Whether targets lack changes, or name servers are behind; none where they were not asked.
+    pub is_behind: Option<bool>,
     /// The plan, and what the page shows of it; none where there is none.
     pub plan: Option<(SealedPlan, PlanNews)>,
     /// Its metrics.
@@ -45,51 +53,89 @@ fn unattended() -> ApplyArgs {
     }
 }
 
-/// Makes a pass; `shared` is of it alone.
-///
-/// `before` is the last plan in one sentence: a plan without changes that says the same is not shown again.
-pub fn pass(shared: &SharedArgs, only_plans: bool, before: &str) -> PassOutcome {
-    let (began, started) = (output::now(shared).ok(), Instant::now());
-    let notes = RunNotes::of("run");
-    let mut plan = None;
-    let mut problem = None;
-    let outcome = plan_and_apply(shared, (only_plans, before), &notes, &mut plan, &mut problem);
-    if let Err(failure) = &outcome {
-        problem = Some(failure.message.clone());
-    }
-    let exit = ended(shared, true, outcome);
-    let state = standing(&shared.workspace, output::now(shared).ok());
-    let metrics = notes.ended((began, started), exit, state.as_ref()).unwrap_or_else(|| Metrics::new("run"));
-    notify::send(shared);
-    PassOutcome { exit, problem, plan, metrics, state: state.map(state_news) }
+/// How a pass is to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct PassTerms<'a> {
+    /// Whether it only plans.
+    pub only_plans: bool,
+    /// Whether targets are brought in line, and name servers asked, after it.
+    pub syncs: bool,
+    /// The last plan in one sentence: a plan without changes that says the same is not shown again.
+    pub before: &'a str,
 }
 
-/// Plans, applies, and asks the servers; keeps the plan, and why it would be refused.
+/// What becomes known in a pass.
+#[derive(Default)]
+struct PassFindings {
+    /// The plan, and what the page shows of it.
+    plan: Option<(SealedPlan, PlanNews)>,
+    /// What was found on the way.
+    found: String,
+    /// Whether a settings file has errors.
+    has_broken_settings: bool,
+    /// Whether anything is behind; none where that was not asked.
+    is_behind: Option<bool>,
+}
+
+/// Makes a pass; `shared` is of it alone.
+pub fn pass(shared: &SharedArgs, terms: PassTerms<'_>) -> PassOutcome {
+    let (began, started) = (output::now(shared).ok(), Instant::now());
+    let notes = RunNotes::of("run");
+    let mut findings = PassFindings::default();
+    let outcome = plan_and_apply(shared, terms, &notes, &mut findings);
+    if let Err(failure) = &outcome {
+        shared.process.note_problem(&failure.message);
+    }
+    let exit = ended(shared, true, outcome);
+    let PassFindings { plan, found, has_broken_settings, is_behind } = findings;
+    let found = if exit == Exit::Error { found.lines().take(LINES).map(str::to_owned).collect() } else { Vec::new() };
+    let problems: Vec<String> = shared.process.problems.take().into_iter().chain(found).collect();
+    let problem = (!problems.is_empty()).then(|| problems.join("\n"));
+    let state = standing(&shared.workspace, output::now(shared).ok());
+    let metrics = notes.ended((began, started), exit, state.as_ref()).unwrap_or_else(|| Metrics::new("run"));
+    // Planning changes nothing that a person would have to know of at once.
+    if !terms.only_plans {
+        notify::send(shared);
+    }
+    PassOutcome { exit, problem, has_broken_settings, is_behind, plan, metrics, state: state.map(state_news) }
+}
+
+/// Plans, applies, and asks the servers, as long as no signal asks it to end; keeps what becomes known.
 fn plan_and_apply(
     shared: &SharedArgs,
-    (only_plans, before): (bool, &str),
+    terms: PassTerms<'_>,
     notes: &RunNotes,
-    plan: &mut Option<(SealedPlan, PlanNews)>,
-    problem: &mut Option<String>,
+    findings: &mut PassFindings,
 ) -> Result<Exit, CommandFailure> {
     let (now, args) = (output::now(shared)?, unattended());
+    let interrupted = signals::watch()?;
+    let is_over = || interrupted.load(Ordering::SeqCst);
     let made = match make_to_apply(shared, &args, now, notes)? {
         Ok(made) => made,
-        Err(exit) => return Ok(exit),
+        Err(NoPlan { exit, why }) => {
+            findings.found = why;
+            return Ok(exit);
+        }
     };
-    *problem = made.refusal.as_ref().map(ToString::to_string);
+    made.refusal.iter().for_each(|refusal| shared.process.note_problem(refusal.to_string()));
+    (findings.found, findings.has_broken_settings) = (made.found.clone(), made.has_broken_settings);
     let news = plan_news(shared, &made.sealed, now);
-    if !made.sealed.plan().is_idle() || news.headline != before {
-        made.show(shared, &args)?;
-    }
-    let outcome = match only_plans {
-        true => Ok(made.verdict),
-        false => apply_made(shared, &args, (&made, now), notes),
+    // A log that cannot be written is no reason to leave DNS as it is.
+    let shown = match !made.sealed.plan().is_idle() || news.headline != terms.before {
+        true => made.show(shared, &args),
+        false => Ok(()),
     };
-    *plan = Some((made.sealed, news));
+    shown.unwrap_or_else(|failure| shared.process.note_problem(failure.message));
+    let outcome =
+        if terms.only_plans || is_over() { Ok(made.verdict) } else { apply_made(shared, &args, (&made, now), notes) };
+    findings.plan = Some((made.sealed, news));
     let exit = outcome?;
-    if !only_plans {
-        sync::after_apply(shared, notes)?;
+    if terms.syncs && !terms.only_plans && !is_over() {
+        let left = sync::after_apply(shared, notes).unwrap_or_else(|failure| {
+            shared.process.note_problem(failure.message);
+            Exit::InPart
+        });
+        findings.is_behind = Some(left != Exit::Done);
     }
     Ok(exit)
 }

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How many times longer than the interval a pause is at most.
 const MOST: u32 = 10;
 
+/// What a failure doubles, where the interval is shorter.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+
 /// After so many intervals without the end of a pass it is not well.
 const WELL_FOR: u32 = 10;
 
@@ -42,7 +45,9 @@ impl PassSchedule {
     /// less or more, by `drawn` from 0 to 1, so that programs that began together do not ask together.
     pub fn pause(&self, drawn: f64) -> Duration {
         let times = 1u32.checked_shl(self.failures).unwrap_or(MOST).clamp(1, MOST);
-        (self.interval * times).mul_f64(0.9 + 0.2 * drawn.clamp(0.0, 1.0))
+        // A pause of nothing would stay that.
+        let interval = if self.failures > 0 { self.interval.max(LEAST_PAUSE) } else { self.interval };
+        (interval * times).mul_f64(0.9 + 0.2 * drawn.clamp(0.0, 1.0))
     }
 
     /// How long it is well without the end of a pass: ten intervals; and where failures make pauses that long, two pauses.
@@ -85,5 +90,8 @@ mod tests {
         (0..10).for_each(|_| schedule.ended(true));
         assert!(schedule.well_for() > schedule.pause(1.0));
         assert_eq!(PassSchedule::new(Duration::ZERO).well_for(), LEAST_WELL);
+        let mut schedule = PassSchedule::new(Duration::ZERO);
+        schedule.ended(true);
+        assert_eq!(schedule.pause(0.5), LEAST_PAUSE * 2);
     }
 }

@@ -159,7 +159,7 @@ pub fn apply(
         return Ok(ApplyRun { is_journaled: true, ..ApplyRun::default() });
     }
     drop(kept);
-    let mut held = HeldState::take(&address, request.who, request.now)?;
+    let mut held = HeldState::take_patiently(&address, request.who, request.now, &|| request.waits_for_lock())?;
     let state = &mut *held.state;
     release_targets(config, state)?;
     if let Some(refusal) = undo::refusal(plan, given.place, &settings.config, state)?.or(here.err()) {

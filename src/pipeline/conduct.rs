@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::approval::CmsCall;
@@ -57,9 +57,16 @@ pub struct ApplyConduct<'a> {
     pub waits: bool,
     /// Gets what the run does.
     pub log: &'a dyn RunLog,
+    /// Whether it waits for the lock of the state as long as another command has it.
+    pub is_patient: bool,
 }
 
 impl ApplyConduct<'_> {
+    /// Whether the lock of the state is waited for.
+    pub fn waits_for_lock(&self) -> bool {
+        self.is_patient && !self.interrupted.load(Ordering::SeqCst)
+    }
+
     /// The clock as it is now.
     pub fn clock(&self) -> Time {
         self.now.plus(value::Duration::measured(self.read_at.map_or(Duration::ZERO, |read_at| read_at.elapsed())))

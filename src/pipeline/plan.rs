@@ -11,6 +11,7 @@ use super::inputs::{PlanInput, PlanRequest, ReadFor, SnapshotUsed, gather};
 use super::left_behind::{self, OrphanMemory};
 use super::notices::{found_notices, slow_targets};
 use super::review::{ReviewError, ReviewSubject};
+use super::settings::OpenError;
 use super::zone_changes::{self, ZonePlan};
 use super::{TOOL, review, waves};
 use crate::change::Change;
@@ -62,6 +63,17 @@ pub enum PlanError {
     Input(InputError),
     /// The command line names a base that cannot be read.
     Base(BaseError),
+}
+
+impl PlanError {
+    /// What was found in the settings, where they cannot be used.
+    pub fn findings(&self) -> Option<&Findings> {
+        match self {
+            PlanError::Input(InputError::Open(OpenError::Settings(findings)))
+            | PlanError::Base(BaseError::Config(_, findings)) => Some(findings),
+            PlanError::Input(_) | PlanError::Base(_) => None,
+        }
+    }
 }
 
 impl From<InputError> for PlanError {

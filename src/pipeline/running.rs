@@ -3,12 +3,25 @@
 use std::path::Path;
 
 use super::settings::{OpenError, load_settings, state_address};
+use crate::inventory::value::Duration;
 use crate::state::StateAddress;
 
-/// Where the state of a workspace is, by settings that can be used.
+/// What settings that can be used say of a workspace.
+pub struct RunningSettings {
+    /// Where its state is.
+    pub state: StateAddress,
+    /// How often what targets lack is tried again, and name servers are asked: the shortest time of any pool.
+    pub sync_interval: Duration,
+}
+
+/// Looks at the settings of a workspace.
 ///
 /// Errors: [`OpenError`].
-pub fn state_of(workspace: &Path) -> Result<StateAddress, OpenError> {
+pub fn running_settings(workspace: &Path) -> Result<RunningSettings, OpenError> {
     let settings = load_settings(workspace)?;
-    Ok(state_address(workspace, &settings.config))
+    let intervals = settings.config.pools.iter().map(|pool| pool.sync_interval);
+    Ok(RunningSettings {
+        state: state_address(workspace, &settings.config),
+        sync_interval: intervals.min().unwrap_or(Duration::from_secs(0)),
+    })
 }

@@ -95,7 +95,7 @@ pub fn sync(request: &ApplyConduct<'_>, pool: Option<&str>, progress: &dyn Progr
     if state::open_to_read(&address)?.is_none() {
         return Ok(SyncRun::idle());
     }
-    let mut held = HeldState::take(&address, who, now)?;
+    let mut held = HeldState::take_patiently(&address, who, now, &|| request.waits_for_lock())?;
     let state = &mut *held.state;
     let terms = ReadingTerms { workspace, now, cache: None };
     let context = terms.context(config);

@@ -115,6 +115,7 @@ fn a_provider_is_one_folder_and_one_word() {
         ignores_approvals: false,
         waits: false,
         log: &NoLog,
+        is_patient: false,
     };
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
     let ran = apply::apply(&given, &conduct, &Silent).unwrap();

@@ -24,6 +24,10 @@ pub struct RunningFacts {
 /// Whether this process makes passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunningRole {
+    /// It is not known yet.
+    Begins,
+    /// It does, without asking for the lead: it changes nothing.
+    Plans,
     /// It does, and alone.
     Leads,
     /// Another process does: what is known of it.
@@ -43,6 +47,19 @@ pub struct PassEnd {
     pub exit: u8,
     /// What went wrong, where that is known in words.
     pub problem: Option<String>,
+    /// Whether it made a plan.
+    pub has_plan: bool,
+    /// Whether targets lack changes, or name servers are behind.
+    pub is_behind: bool,
+}
+
+/// Why no pass is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// Whether it is the configuration; else it is the state.
+    pub is_config: bool,
+    /// What is wrong, in words.
+    pub why: String,
 }
 
 /// The last plan, as far as the page shows it.
@@ -103,8 +120,10 @@ pub struct RunningNews {
     pub last: Option<PassEnd>,
     /// How many passes failed since one did not.
     pub failures: u32,
-    /// Why the configuration cannot be used; none where it can.
-    pub broken: Option<String>,
+    /// Why no pass is made; none where they are.
+    pub obstacle: Option<Obstacle>,
+    /// Whether a settings file has errors, so that what it sets is left.
+    pub has_broken_settings: bool,
     /// The last plan.
     pub plan: PlanNews,
     /// What the state says.
@@ -127,9 +146,9 @@ pub enum RunningMood {
 impl RunningNews {
     /// How it is going, and the verdict in one sentence.
     pub fn verdict(&self) -> (RunningMood, String) {
-        if self.broken.is_some() {
-            let words = "The configuration is broken: nothing is changed until it is fixed";
-            return (RunningMood::Trouble, words.to_owned());
+        if let Some(obstacle) = &self.obstacle {
+            let what = if obstacle.is_config { "The configuration is broken" } else { "The state cannot be used" };
+            return (RunningMood::Trouble, format!("{what}: nothing is changed until it is fixed"));
         }
         if let RunningRole::Follows(holder) = &self.role {
             return (RunningMood::Waiting, format!("Ready to take over: {} leads", leader(holder.as_ref())));
@@ -138,11 +157,16 @@ impl RunningNews {
         let headline = &self.plan.headline;
         match last.exit {
             0 if self.facts.only_plans => (RunningMood::Well, format!("Only planned. {headline}")),
+            0 if last.is_behind => {
+                let words = "The last pass did what its plan says, but not all servers have it";
+                (RunningMood::InPart, format!("{words}. {headline}"))
+            }
             0 => (RunningMood::Well, format!("The last pass did what its plan says. {headline}")),
             5 => (RunningMood::Well, format!("The last pass sent what may go now; the rest waits. {headline}")),
             4 => (RunningMood::InPart, format!("The last pass was done in part; the next one goes on. {headline}")),
             3 => (RunningMood::Trouble, format!("The last pass was refused: a person must look. {headline}")),
-            _ => (RunningMood::Trouble, "The last pass failed".to_owned()),
+            _ if last.has_plan => (RunningMood::Trouble, format!("The last pass failed. {headline}")),
+            _ => (RunningMood::Trouble, "The last pass failed: there is no plan".to_owned()),
         }
     }
 
@@ -158,6 +182,6 @@ pub fn leader(holder: Option<&LockHolder>) -> String {
     let Some(LockHolder { pid, who, since }) = holder else { return "another process".to_owned() };
     let process = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
     let who = if who.is_empty() { String::new() } else { format!(" of {who}") };
-    let since = since.map(|since| format!(", since {since},")).unwrap_or_default();
+    let since = since.map(|since| format!(" (since {since})")).unwrap_or_default();
     format!("{process}{who}{since}")
 }

@@ -122,6 +122,13 @@ impl StateLock {
         }
     }
 
+    /// Whether this is still the lead of a state: the file that is locked is the one that has its name. It is not where the folder of
+    /// the state was replaced.
+    pub fn still_leads(&self, address: &StateAddress) -> bool {
+        let named = File::open(address.next_to(LEADER_END).file());
+        named.is_ok_and(|named| is_same_file(&named, &self.file))
+    }
+
     /// Who leads a state; `None` where no process does, or it is unknown.
     pub fn leader(address: &StateAddress) -> Option<LockHolder> {
         holder_of(&address.next_to(LEADER_END))
@@ -147,6 +154,20 @@ impl Drop for StateLock {
         // The text of a free lock is not read.
         let _ = self.file.set_len(0);
     }
+}
+
+/// Whether two open files are one.
+#[cfg(unix)]
+fn is_same_file(one: &File, other: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |file: &File| file.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    place(one).is_some() && place(one) == place(other)
+}
+
+/// Whether two open files are one: where the system does not say so, they count as one.
+#[cfg(not(unix))]
+fn is_same_file(_: &File, _: &File) -> bool {
+    true
 }
 
 /// Who holds the lock on a file; `None` where no process does, or it is unknown.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many octets the content of a request may have.
 const MAX_CONTENT: u64 = 1024 * 1024;
@@ -62,7 +62,7 @@ pub trait WebDesk: Send + Sync {
 pub struct WebTerms {
     /// What its threads are called.
     pub name: &'static str,
-    /// How long a client may be silent within a connection.
+    /// How long a client may be silent between two requests, and how long it may take for one.
     pub silence: Duration,
     /// How many connections there may be at a time; a further one is closed.
     pub most: usize,
@@ -160,9 +160,8 @@ impl Drop for ConnectionPlace {
 /// Replies to the requests of a connection, one after another.
 fn converse(desk: &dyn WebDesk, client: &TcpStream, silence: Duration) -> io::Result<()> {
     client.set_nodelay(true)?;
-    client.set_read_timeout(Some(silence))?;
     client.set_write_timeout(Some(silence))?;
-    let mut reader = BufReader::new(client);
+    let mut reader = BufReader::new(DeadlineReader { client, deadline: Instant::now() + silence });
     while let Some(head) = RequestHead::read(&mut reader)? {
         let reply = match head.fault() {
             Some(status) => {
@@ -187,8 +186,28 @@ fn converse(desk: &dyn WebDesk, client: &TcpStream, silence: Duration) -> io::Re
         if !head.stays {
             return Ok(());
         }
+        reader.get_mut().deadline = Instant::now() + silence;
     }
     Ok(())
+}
+
+/// Reads from a client until a moment, however slowly it sends.
+struct DeadlineReader<'c> {
+    /// The client.
+    client: &'c TcpStream,
+    /// The moment.
+    deadline: Instant,
+}
+
+impl io::Read for DeadlineReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = self.deadline.saturating_duration_since(Instant::now());
+        if rest.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.client.set_read_timeout(Some(rest))?;
+        self.client.read(buffer)
+    }
 }
 
 /// What is before the content of a request.
@@ -230,8 +249,13 @@ impl RequestHead {
             if lines.read_line(&mut line)? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            let Some((name, value)) = line.trim_end().split_once(':') else {
+            let line = line.trim_end();
+            if line.is_empty() {
                 return Ok(Some(head));
+            }
+            // What is no field makes the whole head none (RFC 9112 section 2.2).
+            let Some((name, value)) = line.split_once(':') else {
+                return Ok(Some(RequestHead::default()));
             };
             head.note(&name.to_ascii_lowercase(), value.trim());
         }
@@ -330,11 +354,25 @@ mod tests {
         let web = running(8);
         for (octets, status) in [
             ("hello\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nno field\r\n\r\n", 400),
             ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
             ("POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", 413),
         ] {
             assert!(said(web.address(), octets).starts_with(&format!("HTTP/1.1 {status} ")), "{octets}");
         }
+    }
+
+    #[test]
+    fn a_client_that_sends_too_slowly_is_left() {
+        let terms = WebTerms { name: "echo", silence: Duration::from_millis(200), most: 8 };
+        let web = listen(Arc::new(Echo), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), terms).unwrap();
+        let mut client = TcpStream::connect(web.address()).unwrap();
+        // Each part comes in time, and the whole never.
+        let is_left = (0..1_000).any(|_| {
+            thread::sleep(Duration::from_millis(20));
+            client.write_all(b"x").is_err()
+        });
+        assert!(is_left);
     }
 
     #[test]

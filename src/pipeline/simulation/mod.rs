@@ -77,6 +77,7 @@ fn conduct(now: Time, run: u64, interrupted: &AtomicBool) -> ApplyConduct<'_> {
         ignores_approvals: false,
         waits: false,
         log: &NoLog,
+        is_patient: false,
     }
 }
 

@@ -75,7 +75,7 @@ pub fn render(news: &RunningNews) -> String {
         RunningMood::Trouble => ("refused", "\u{2715}"),
     };
     let of_pass = news.last.iter().filter_map(|last| last.problem.as_ref());
-    let problems = news.broken.iter().chain(of_pass).chain(&news.state.breakers);
+    let problems = news.obstacle.iter().map(|obstacle| &obstacle.why).chain(of_pass).chain(&news.state.breakers);
     let all = [pools(news), waves(news), drift(news), sources(news)];
     engine::rendered(
         PAGE,
@@ -105,7 +105,11 @@ fn facts(news: &RunningNews) -> Vec<(&'static str, String)> {
         facts.push(("Last pass", format!("number {number}, begun {began}; it took {took}; exit code {exit}")));
     }
     if news.failures > 0 {
-        facts.push(("Failures", format!("{} in a row: pauses are longer", counted(news.failures as usize, "pass"))));
+        let failures = counted(news.failures as usize, "failure");
+        facts.push(("Failures", format!("{failures} in a row: the pauses are longer")));
+    }
+    if let Some(made) = news.plan.made {
+        facts.push(("Last plan", format!("made {} ({})", made.to_second(), ago(made))));
     }
     if let Some(since) = news.busy_since {
         facts.push(("Now", format!("a pass is under way since {} ({})", since.to_second(), ago(since))));
@@ -115,10 +119,12 @@ fn facts(news: &RunningNews) -> Vec<(&'static str, String)> {
         facts.push(("Next pass", format!("{} ({due})", next.to_second())));
     }
     if news.state.unfinished > 0 {
-        let applies = counted(news.state.unfinished, "apply");
-        facts.push(("Not ended", format!("{applies}: `zonewright resume` goes on")));
+        let number = grouped(news.state.unfinished as u64);
+        facts.push(("Not ended", format!("applies: {number}; `zonewright resume` goes on")));
     }
     let role = match &news.role {
+        RunningRole::Begins => "begins".to_owned(),
+        RunningRole::Plans => "only plans".to_owned(),
         RunningRole::Leads => "makes the passes".to_owned(),
         RunningRole::Follows(holder) => format!("waits: {} leads", leader(holder.as_ref())),
     };
@@ -194,5 +200,85 @@ fn sources(news: &RunningNews) -> RunningTable {
         title: "Sources",
         heads: vec!["source", "rows", "age", "max age"],
         rows: news.plan.sources.iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::running::{Obstacle, PlanNews, RunningFacts, StateNews};
+    use crate::state::LockHolder;
+
+    /// What is known after a pass that ended so.
+    fn after(exit: u8) -> RunningNews {
+        let at = |text: &str| -> Time { text.parse().unwrap() };
+        RunningNews {
+            facts: RunningFacts {
+                workspace: "/dns <&>".to_owned(),
+                began: at("2026-11-20T00:00:00Z"),
+                interval: Duration::from_secs(60),
+                only_plans: false,
+            },
+            now: at("2026-11-20T02:00:00Z"),
+            role: RunningRole::Leads,
+            busy_since: None,
+            next: Some(at("2026-11-20T02:00:30Z")),
+            last: Some(PassEnd {
+                number: 7,
+                began: at("2026-11-20T01:59:00Z"),
+                took: Duration::from_secs(2),
+                exit,
+                problem: Some("one <b>\ntwo".to_owned()),
+                has_plan: exit != 1,
+                is_behind: false,
+            }),
+            failures: 2,
+            obstacle: None,
+            has_broken_settings: false,
+            plan: PlanNews { headline: "No changes".to_owned(), ..PlanNews::default() },
+            state: StateNews { unfinished: 3, ..StateNews::default() },
+        }
+    }
+
+    /// The verdict of a page, and its class.
+    fn verdict(news: &RunningNews) -> (String, String) {
+        let page = render(news);
+        let (before, rest) = page.split_once("<h1 class=\"verdict ").unwrap();
+        assert!(before.contains("http-equiv=\"refresh\"") && !page.contains("<script"));
+        let (class, rest) = rest.split_once('"').unwrap();
+        let words = rest.split("<span>").nth(1).unwrap().split("</span>").next().unwrap();
+        assert_eq!(page.matches(words).count(), 3, "the title, and where it begins and ends: {words}");
+        (class.to_owned(), words.to_owned())
+    }
+
+    #[test]
+    fn a_page_begins_and_ends_with_the_verdict() {
+        let of = |exit| verdict(&after(exit));
+        let both = |class: &str, words: &str| (class.to_owned(), words.to_owned());
+        assert_eq!(of(0), both("ready", "The last pass did what its plan says. No changes"));
+        assert_eq!(of(1), both("refused", "The last pass failed: there is no plan"));
+        assert_eq!(of(3), both("refused", "The last pass was refused: a person must look. No changes"));
+        assert_eq!(of(4), both("partial", "The last pass was done in part; the next one goes on. No changes"));
+        assert_eq!(of(5), both("ready", "The last pass sent what may go now; the rest waits. No changes"));
+        let mut news = after(0);
+        news.last.as_mut().unwrap().is_behind = true;
+        let words = "The last pass did what its plan says, but not all servers have it. No changes";
+        assert_eq!(verdict(&news), both("partial", words));
+        news.obstacle = Some(Obstacle { is_config: true, why: "zonewright.toml:1:1".to_owned() });
+        assert_eq!(verdict(&news).1, "The configuration is broken: nothing is changed until it is fixed");
+        let holder = LockHolder { pid: Some(12), who: "ops".to_owned(), since: None };
+        let news = RunningNews { role: RunningRole::Follows(Some(holder)), ..after(0) };
+        assert_eq!(verdict(&news), both("idle", "Ready to take over: process 12 of ops leads"));
+        assert_eq!(verdict(&RunningNews { last: None, ..after(0) }).1, "The first pass is under way");
+    }
+
+    #[test]
+    fn a_page_says_what_went_wrong_and_nothing_in_it_is_markup() {
+        let page = render(&after(3));
+        assert!(page.contains("<code>one &lt;b&gt;</code><br><code>two</code>"), "{page}");
+        assert!(page.contains("<code>/dns &lt;&amp;&gt;</code>"), "{page}");
+        assert!(page.contains("number 7, begun 2026-11-20T01:59:00Z (1m ago); it took 2s; exit code 3"), "{page}");
+        assert!(page.contains("2026-11-20T02:00:30Z (in 30s)") && page.contains("2 failures in a row"), "{page}");
+        assert!(page.contains("applies: 3; <code>zonewright resume</code> goes on"), "{page}");
     }
 }

@@ -128,7 +128,8 @@ impl Metrics {
 
     /// Adds what a `run` says of itself.
     pub fn running(&mut self, news: &RunningNews) {
-        self.set(MetricFamily::ConfigOk, &[], f64::from(news.broken.is_none()));
+        let is_ok = !news.has_broken_settings && news.obstacle.as_ref().is_none_or(|own| !own.is_config);
+        self.set(MetricFamily::ConfigOk, &[], f64::from(is_ok));
         self.set(MetricFamily::Leader, &[], f64::from(news.role == RunningRole::Leads));
         self.set(MetricFamily::Passes, &[], news.last.as_ref().map_or(0.0, |last| last.number as f64));
         self.set(MetricFamily::FailedPasses, &[], f64::from(news.failures));

@@ -12,6 +12,7 @@ use crate::inventory::cms::CmsVersion;
 use crate::inventory::value::Inv;
 use crate::plan::fixture::{self, fleet, reviewed, zone};
 use crate::plan::{BlockedSubject, DelayedRrset, Notice, SealedPlan, WaitCode, ZoneAction};
+use crate::report::running::{Obstacle, PlanNews, RunningFacts, StateNews};
 use crate::state::tallies::{ServedTally, VoterTally};
 use crate::state::{ApplyId, NewApply, WrittenRrset, ZoneActionRow};
 use crate::target::{CopyId, TargetId};
@@ -232,10 +233,51 @@ fn full() -> Metrics {
     let flux = [("search".to_owned(), 1)].into();
     metrics.rollouts(&RolloutTally { waiting: vec![(WaitCode::Gate, 2)], flux });
     metrics.approvals(&approvals());
+    metrics.running(&running(tripped));
     metrics.stage("zones", Duration::from_millis(1500));
     metrics.stage("zones", Duration::from_millis(1000));
     metrics.ended(RunEnd { began: Some(tripped), took: Duration::from_secs(3), exit: 3, is_success: false });
     metrics
+}
+
+/// What a `run` says of itself between two passes.
+fn running(now: Time) -> RunningNews {
+    RunningNews {
+        facts: RunningFacts {
+            workspace: "/dns".to_owned(),
+            began: now,
+            interval: crate::inventory::value::Duration::from_secs(60),
+            only_plans: false,
+        },
+        now,
+        role: RunningRole::Leads,
+        busy_since: None,
+        next: Some(now),
+        last: None,
+        failures: 2,
+        obstacle: None,
+        has_broken_settings: false,
+        plan: PlanNews::default(),
+        state: StateNews::default(),
+    }
+}
+
+#[test]
+fn the_configuration_is_broken_where_no_pass_is_made_for_it_or_a_file_of_it_has_errors() {
+    let of = |change: &dyn Fn(&mut RunningNews)| {
+        let mut news = running("2026-11-20T00:00:00Z".parse().unwrap());
+        change(&mut news);
+        let mut metrics = Metrics::new("run");
+        metrics.running(&news);
+        let text = metrics.render();
+        let line = text.lines().find(|line| line.starts_with("zonewright_config_ok{")).unwrap().to_owned();
+        line.rsplit(' ').next().unwrap().to_owned()
+    };
+    let obstacle = |is_config| Some(Obstacle { is_config, why: String::new() });
+    assert_eq!(of(&|_| {}), "1");
+    assert_eq!(of(&|news| news.has_broken_settings = true), "0");
+    assert_eq!(of(&|news| news.obstacle = obstacle(true)), "0");
+    assert_eq!(of(&|news| news.obstacle = obstacle(false)), "1", "that is the state");
 }
 
 #[test]
