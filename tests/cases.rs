@@ -86,6 +86,7 @@ const NO_CODES: &[&str] = &[
     "hmac-sha512",
     "if-match",
     "if-none-match",
+    "logical-clouds",
     "net-layout",
     "ns-0123456789abcdef",
     "retry-after",

@@ -70,6 +70,7 @@ const NO_CODES: &[&str] = &[
     "kebab-case",
     "left-out",
     "limits-used",
+    "logical-clouds",
     "lost-answer",
     "ls-files",
     "ls-tree",

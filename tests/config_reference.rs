@@ -31,6 +31,7 @@ const FILES: &[File] = &[
             ("`[sources]`", "/properties/sources"),
             ("`hosts` of `[sources]` as a table", "/$defs/hosts_table"),
             ("`addresses` of `[sources]` as a table", "/$defs/addresses_table"),
+            ("`record_lists` and `apps` of `[sources]` as a table", "/$defs/documents_table"),
             ("Another source as a table", "/$defs/trusted_source"),
             ("`[[sources.mac]]`", "/$defs/mac_source"),
             ("`[[sources.records]]`", "/$defs/records_source"),
@@ -84,14 +85,29 @@ const FILES: &[File] = &[
             ("An entry of `endpoints`", "/$defs/endpoint"),
         ],
     },
+    File {
+        heading: "record_lists",
+        schema: "schemas/record-list.schema.json",
+        tables: &[("A list of records", ""), ("`metadata`", "/properties/metadata"), ("`spec`", "/properties/spec")],
+    },
+    File {
+        heading: "apps/*.yaml",
+        schema: "schemas/app.schema.json",
+        tables: &[
+            ("An app", ""),
+            ("An entry of `services`", "/$defs/service"),
+            ("An entry of `addresses`", "/$defs/place"),
+        ],
+    },
 ];
 
 /// What the page says before the tables.
 const INTRODUCTION: &str = "\
 # Configuration reference
 
-Every key of `zonewright.toml`, of project files and of the files of sets of pods, with its values and its default. This page is made
-from the JSON Schemas that `zonewright schema config`, `schema project` and `schema pod-set` print, and a test compares it with them.
+Every key of `zonewright.toml`, of project files, of the files of sets of pods, of lists of records and of apps, with its values and its
+default. This page is made from the JSON Schemas that `zonewright schema config`, `schema project`, `schema pod-set`, `schema record-list`
+and `schema app` print, and a test compares it with them.
 [editors.md](editors.md) says how an editor uses them. [workspace.md](workspace.md), [targets.md](targets.md) and
 [netbox.md](netbox.md) explain the same keys at length, with examples and with the result of each mistake.
 

@@ -216,6 +216,8 @@ words! {
         BadInput = "bad-input",
         /// A source that it needs is not believed.
         SourceUntrusted = "source-untrusted",
+        /// No file has the DNS update record that is to publish it.
+        UnknownRecord = "unknown-record",
         /// It has no name.
         NoName = "no-name",
         /// Its name is outside the project's domains.
@@ -230,6 +232,8 @@ words! {
         NoNetwork = "no-network",
         /// None of its IPv4 addresses is in the map.
         NoIpv4Network = "no-ipv4-network",
+        /// A DNS update record is to publish it with addresses of two scopes.
+        ScopeConflict = "scope-conflict",
         /// The inventory lists no address for it.
         NoAddress = "no-address",
         /// Another interface has one of its addresses.

@@ -12,6 +12,8 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, CommandFailure> {
         SchemaKindArg::Config => report::SchemaKind::Config,
         SchemaKindArg::Project => report::SchemaKind::Project,
         SchemaKindArg::PodSet => report::SchemaKind::PodSet,
+        SchemaKindArg::App => report::SchemaKind::App,
+        SchemaKindArg::RecordList => report::SchemaKind::RecordList,
         SchemaKindArg::DnsUpdateRecord => report::SchemaKind::UpdateRecord,
         SchemaKindArg::Explain => report::SchemaKind::Explain,
         SchemaKindArg::Plan => report::SchemaKind::Plan,

@@ -65,6 +65,10 @@ pub enum SchemaKindArg {
     Project,
     /// The file of a set of pods.
     PodSet,
+    /// An app with its services.
+    App,
+    /// A list of the DNS update records that a logical cloud or cluster uses.
+    RecordList,
     /// A DNS update record.
     DnsUpdateRecord,
     /// The plan document.

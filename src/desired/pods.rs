@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use super::claims::wanted_ttl;
 use super::records::{ClaimSource, StatedClaim, StatedFault, StatedSubject};
+use crate::change::BlockCode;
 use crate::claim::{EndpointSetName, IfForeign, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue};
 use crate::diag::Origin;
 use crate::dns::reverse::reverse_name;
@@ -80,7 +81,7 @@ impl PodCase<'_> {
     pub fn subject(&self) -> StatedSubject {
         let pod = self.pod;
         let mut subject = self.bare();
-        let fault = |origin, message: String| StatedFault { origin, message, is_unsupported: false };
+        let fault = |origin, message: String| StatedFault { origin, message, code: BlockCode::BadInput };
         if let Some(message) = &pod.fault {
             subject.faults.push(fault(pod.origin, message.to_string()));
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::change::BlockCode;
 use crate::claim::{
     EndpointName, IfForeign, RecordName, RrsetClaim, Rule, Subject, TtlHold, Want, WantedTtl, WantedValue,
 };
@@ -14,7 +15,9 @@ use crate::dns::{Name, NameRef, Rtype};
 use crate::inventory::Inventory;
 use crate::inventory::model::ProjectIndex;
 use crate::inventory::pods::PodSetIndex;
-use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedEntry, StatedRrset};
+use crate::inventory::stated::{
+    EntryContent, PublishFault, RecordSource, StatedBy, StatedEntry, StatedRecords, StatedRrset,
+};
 use crate::live::Live;
 
 /// What files state for one name, or rows and files for a pod or an endpoint.
@@ -86,8 +89,8 @@ pub struct StatedFault {
     pub origin: Origin,
     /// What it is.
     pub message: String,
-    /// Whether the entry is right, and no target can do what it demands.
-    pub is_unsupported: bool,
+    /// As what it blocks its subject: `target-limit` where the entry is right, and no target can do what it demands.
+    pub code: BlockCode,
 }
 
 /// A claim that counts for nothing.
@@ -114,7 +117,9 @@ pub struct StatedClaim {
 pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
     let entries = inventory.stated.entries.par_iter();
     let entries = entries.filter(|entry| !matches!(entry.content, EntryContent::LeftAlone(_)));
-    let mut found: Vec<StatedSubject> = entries.map(|entry| of_entry(inventory, live, entry)).collect();
+    let source = |entry: &StatedEntry| &inventory.stated.sources[usize::from(entry.source)];
+    let mut found: Vec<StatedSubject> =
+        entries.map(|entry| of_entry(inventory, live, (source(entry), entry))).collect();
     // Entries of one subject stay in their order.
     found.par_sort_by(|one, other| one.subject.cmp(&other.subject));
     found.dedup_by(|next, own| {
@@ -129,17 +134,21 @@ pub fn subjects(inventory: &Inventory, live: &Live) -> Vec<StatedSubject> {
     found
 }
 
-/// What one entry states.
-fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSubject {
-    let source = &inventory.stated.sources[usize::from(entry.source)];
-    let said = |message: &String, is_unsupported| {
-        let message = message.clone();
-        StatedFault { origin: entry.origin, message, is_unsupported }
-    };
+/// What DNS update records publish at a name, each entry by itself, in their order.
+pub fn published_at(inventory: &Inventory, live: &Live, name: NameRef<'_>) -> Vec<StatedSubject> {
+    let StatedRecords { sources, entries, .. } = &inventory.published;
+    let own = entries.iter().filter(|entry| entry.owner.as_name() == name);
+    own.map(|entry| of_entry(inventory, live, (&sources[usize::from(entry.source)], entry))).collect()
+}
+
+/// What one entry of a source states.
+fn of_entry(inventory: &Inventory, live: &Live, (source, entry): (&RecordSource, &StatedEntry)) -> StatedSubject {
+    let said = |message: &String, origin, code| StatedFault { origin, message: message.clone(), code };
     let (mut faults, mut claims) = (Vec::new(), Vec::new());
     match &entry.content {
-        EntryContent::Bad(origin, message) => faults.push(StatedFault { origin: *origin, ..said(message, false) }),
-        EntryContent::Unsupported(message) => faults.push(said(message, true)),
+        EntryContent::Bad(origin, message) => faults.push(said(message, *origin, BlockCode::BadInput)),
+        EntryContent::Barred(kind, origin, message) => faults.push(said(message, *origin, code_of(*kind))),
+        EntryContent::Unsupported(message) => faults.push(said(message, entry.origin, BlockCode::TargetLimit)),
         EntryContent::LeftAlone(_) => {}
         EntryContent::Rrset(rrset) => {
             let claim = claim(inventory, live, source, entry, rrset);
@@ -152,10 +161,20 @@ fn of_entry(inventory: &Inventory, live: &Live, entry: &StatedEntry) -> StatedSu
         project: source.project,
         origin: entry.origin,
         faults,
-        unused: entry.unused.iter().map(|unused| said(unused, false)).collect(),
+        unused: entry.unused.iter().map(|unused| said(unused, entry.origin, BlockCode::BadInput)).collect(),
         claims,
         lost: Vec::new(),
         kept: Vec::new(),
+    }
+}
+
+/// As what a fault of what is to be published blocks its subject.
+fn code_of(fault: PublishFault) -> BlockCode {
+    match fault {
+        PublishFault::UnknownRecord => BlockCode::UnknownRecord,
+        PublishFault::ScopeConflict => BlockCode::ScopeConflict,
+        PublishFault::NoAddress => BlockCode::NoAddress,
+        PublishFault::SameName => BlockCode::ClaimConflict,
     }
 }
 
@@ -173,6 +192,13 @@ pub fn subject_of(source: &RecordSource, by: &StatedBy, name: &Name) -> Subject 
     }
 }
 
+/// The lines behind a value of an entry, by its place.
+fn evidence(entry: &StatedEntry, place: usize) -> Vec<Origin> {
+    let Some(derived) = &entry.evidence else { return vec![entry.origin] };
+    let own = derived.values.get(place).map_or(std::slice::from_ref(&entry.origin), Vec::as_slice);
+    own.iter().chain(&derived.because).copied().collect()
+}
+
 /// The claim of an entry: exactly its values. Without a TTL a new RRset gets that of the project, else of the zone.
 fn claim(
     inventory: &Inventory,
@@ -181,8 +207,9 @@ fn claim(
     entry: &StatedEntry,
     rrset: &StatedRrset,
 ) -> RrsetClaim {
-    let values = rrset.values.iter();
-    let values = values.map(|rdata| WantedValue { rdata: rdata.clone(), evidence: vec![entry.origin] }).collect();
+    let values = rrset.values.iter().enumerate();
+    let values = values.map(|(place, rdata)| WantedValue { rdata: rdata.clone(), evidence: evidence(entry, place) });
+    let values = values.collect();
     let stated = rrset.ttl.map(|(ttl, origin)| WantedTtl { ttl, origin, hold: TtlHold::Always });
     let of_zone = || {
         let zone = live.zone_of(entry.owner.as_name())?;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::records::{LostClaim, StatedClaim, StatedFault, StatedSubject};
+use crate::change::BlockCode;
 use crate::claim::{RrsetClaim, Subject, TtlHold, Want, WantedValue};
 use crate::diag::Origin;
 use crate::dns::{Name, Rdata, Rtype, Ttl};
@@ -98,7 +99,11 @@ fn settle_name(
                 format!("{} entries of one type are at this name, and at most {MAX_JOINED} are joined", group.len());
             for (subject, number) in group {
                 let origin = claim_at(subjects, (*subject, *number)).origin;
-                subjects[*subject].faults.push(StatedFault { origin, message: why.clone(), is_unsupported: true });
+                subjects[*subject].faults.push(StatedFault {
+                    origin,
+                    message: why.clone(),
+                    code: BlockCode::TargetLimit,
+                });
             }
             continue;
         }

@@ -14,7 +14,7 @@ use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
-use crate::live::{Live, PoolCopies};
+use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
 use crate::target::PoolBounds;
 
@@ -48,8 +48,44 @@ pub fn decide(inventory: &Inventory, live: &Live, given: DecisionInput<'_>) -> F
     decide_and(inventory, live, given, |_, _, decided| decided)
 }
 
-/// Decides, and shows `look` what the decision is based on.
+/// Decides, and shows `look` what the decision is based on; of DNS update records only what was decided.
+///
+/// Each record is decided by itself: it sees its own zones, and neither hosts, pods and files nor other records see them.
 pub fn decide_and<T>(
+    inventory: &Inventory,
+    live: &Live,
+    given: DecisionInput<'_>,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
+) -> T {
+    let records = &inventory.published.sources;
+    if records.is_empty() {
+        return decide_alone(inventory, live, given, look);
+    }
+    let is_record = |name: &str| records.iter().any(|record| *record.name == *name);
+    let pool_of = |zone: ZoneIndex| inventory.config.pool(&inventory.config.zones[zone.0 as usize]).name.as_str();
+    let published: Vec<FleetDecisions> = (0..records.len())
+        .map(|place| {
+            let name = &*records[place].name;
+            let live = live.only(|zone| pool_of(zone) == name);
+            let statements = given.statements.only(|source| source == name);
+            let (statements, copies, recent) = (&statements, &[][..], &RecentPods::default());
+            let given = DecisionInput { statements, copies, recent, ..given };
+            decide_alone(&inventory.of_record(place), &live, given, |_, _, decided| decided)
+        })
+        .collect();
+    let is_seen = |zone: ZoneIndex| !is_record(pool_of(zone));
+    let statements = given.statements.only(|source| !is_record(source));
+    let live = live.only(is_seen);
+    let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_seen)).collect();
+    let given = DecisionInput { statements: &statements, copies: &copies, ..given };
+    decide_alone(inventory, &live, given, |context, standings, mut decided| {
+        published.into_iter().for_each(|own| decided.append(own));
+        look(context, standings, decided)
+    })
+}
+
+/// Decides about all that sees the same zones.
+fn decide_alone<T>(
     inventory: &Inventory,
     live: &Live,
     given: DecisionInput<'_>,

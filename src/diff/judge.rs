@@ -44,6 +44,20 @@ pub struct FleetDecisions {
     pub statements: Vec<RrsetStatement>,
 }
 
+impl FleetDecisions {
+    /// Adds what was decided elsewhere about other subjects.
+    pub fn append(&mut self, mut other: FleetDecisions) {
+        self.changes.append(&mut other.changes);
+        self.affected.append(&mut other.affected);
+        self.blocked.append(&mut other.blocked);
+        self.skipped.append(&mut other.skipped);
+        self.notices.append(&mut other.notices);
+        self.waiting.append(&mut other.waiting);
+        self.left_behind.append(&mut other.left_behind);
+        self.statements.append(&mut other.statements);
+    }
+}
+
 /// How many subjects of files are judged at a time.
 const AT_ONCE: usize = 32;
 

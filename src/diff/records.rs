@@ -10,6 +10,7 @@ use crate::claim::{RrsetClaim, TtlHold, WantedValue};
 use crate::desired::records::{StatedClaim, StatedSubject};
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile};
+use crate::inventory::stated::RecordState;
 use crate::live::{NamePlace, NameSpot};
 use crate::registry::Registry;
 
@@ -88,12 +89,23 @@ pub fn is_idle(context: &RuleContext<'_>, place: usize) -> bool {
 
 /// The policy under which a subject is planned, or why it is skipped.
 fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<Policy, SkipCode> {
+    let record = subject.stated_in(context.inventory).and_then(|(source, _)| source.record.as_ref());
+    let record = record.map(|record| record.state);
+    match record {
+        // It is blocked, whatever its project says.
+        Some(RecordState::Unknown) => return Ok(Policy::CreateOnly),
+        Some(RecordState::Idle) => return Err(SkipCode::AutomationOff),
+        Some(RecordState::Open(_)) | None => {}
+    }
     if !context.admin(subject.project).is_some_and(|admin| admin.automation_allowed) {
         return Err(SkipCode::AutomationOff);
     }
     let by_hand = context.selection.names(&subject.subject);
     let policy = match &context.inventory.projects[subject.project.0 as usize].file {
-        ProjectFile::Good(settings) if settings.automation || by_hand => settings.policy,
+        ProjectFile::Good(settings) if settings.automation || by_hand => match record {
+            Some(RecordState::Open(policy)) => policy,
+            _ => settings.policy,
+        },
         ProjectFile::Good(_) => return Err(SkipCode::AutomationOff),
         // The switch and policy of the file are unknown; the subject is blocked because of the file.
         ProjectFile::Missing | ProjectFile::Bad { .. } => Policy::CreateOnly,
@@ -103,8 +115,8 @@ fn skip_or_policy(context: &RuleContext<'_>, subject: &StatedSubject) -> Result<
 
 /// What the files themselves give to block a subject.
 fn by_inputs(context: &RuleContext<'_>, place: usize, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let fault = subject.faults.iter().find(|fault| !fault.is_unsupported);
-    let bad = fault.map(|fault| words::bad_entry(context, fault.origin, &fault.message));
+    let fault = subject.faults.iter().find(|fault| fault.code != BlockCode::TargetLimit);
+    let bad = fault.map(|fault| words::stated_fault(context, fault));
     let project = || match &context.inventory.projects[subject.project.0 as usize].file {
         ProjectFile::Good(_) => None,
         ProjectFile::Missing | ProjectFile::Bad { .. } => Some(words::bad_project(context, subject.project)),
@@ -182,7 +194,7 @@ pub fn reconcile(
 
 /// What of a subject's entries no target can hold.
 fn limits(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<SubjectBlock> {
-    let fault = subject.faults.iter().find(|fault| fault.is_unsupported)?;
+    let fault = subject.faults.iter().find(|fault| fault.code == BlockCode::TargetLimit)?;
     Some(words::unsupported(context, fault.origin, &fault.message))
 }
 

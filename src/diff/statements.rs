@@ -88,6 +88,14 @@ impl KeptStatements {
         })
     }
 
+    /// The notes of what some sources state.
+    pub fn only(&self, is_meant: impl Fn(&str) -> bool) -> KeptStatements {
+        let is_of_source = |by: &str| is_meant(by.split_once('/').map_or(by, |(source, _)| source));
+        let notes = self.rows.iter().map(|row| (&row.name, row.rtype, &self.texts[row.text as usize]));
+        let own = notes.filter(|(_, _, by)| is_of_source(by));
+        own.map(|(name, rtype, by)| (name.clone(), rtype, by.clone())).collect()
+    }
+
     /// Whether nothing is noted.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

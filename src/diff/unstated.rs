@@ -22,7 +22,7 @@ use crate::desired::records::subject_of;
 use crate::diag::Origin;
 use crate::dns::{Name, Rtype};
 use crate::inventory::model::{Policy, ProjectFile, ProjectIndex};
-use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument, StatedRecords};
+use crate::inventory::stated::{DocumentIndex, EntryContent, NotedDocument, RecordSource, RecordState, StatedRecords};
 use crate::live::LiveRrset;
 
 /// Removes own RRsets that files stated and no longer state.
@@ -61,16 +61,19 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
             continue;
         }
         if context.stated.is_held(at, rtype) {
-            let project = documents.first().map(|noted| noted.source.project);
-            if let Some(project) = project.filter(|project| removes(context, *project)) {
-                *kept.entry(project).or_default() += 1;
+            let source = documents.first().map(|noted| noted.source);
+            if let Some(source) = source.filter(|source| removes(context, source)) {
+                *kept.entry(source.project).or_default() += 1;
             }
             continue;
         }
         let removal = if documents.is_empty() && by.contains(&ADOPTED) {
             // Taken over from another owner: it is of the project in whose domain it is.
             let project = domains.project_of(name.as_name());
-            project.and_then(|project| Some((orphaned(context, name, found, project)?, project)))
+            project.and_then(|project| {
+                let policy = policy(context, project);
+                Some((orphaned(context, name, found, (project, policy))?, project))
+            })
         } else {
             removal(context, name, found, &documents)
         };
@@ -147,7 +150,7 @@ fn removal(
     if let Some((source, document)) = present {
         let project = source.project;
         let is_of_project = context.admin(project).is_some_and(|admin| admin.contains(name.as_name()));
-        if !removes(context, project) || !is_of_project {
+        if !removes(context, source) || !is_of_project {
             return None;
         }
         let origin = Some(document.origin);
@@ -162,17 +165,23 @@ fn removal(
     let project = noted.source.project;
     let is_of_project = context.admin(project).is_some_and(|admin| admin.contains(name.as_name()));
     let are_gone = documents.iter().all(|noted| noted.document.is_none());
-    let removal = orphaned(context, name, found, project).filter(|_| is_of_project && are_gone);
+    let policy = policy_of(context, noted.source);
+    let removal = orphaned(context, name, found, (project, policy)).filter(|_| is_of_project && are_gone);
     Some((removal?, project))
 }
 
 /// How an RRset is removed that nothing claims: under `sync`, at a name that nothing has, and that other records do not
 /// point to (rules 3 and 8).
-fn orphaned(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>, project: ProjectIndex) -> Option<Removal> {
+fn orphaned(
+    context: &RuleContext<'_>,
+    name: &Name,
+    found: LiveRrset<'_>,
+    (project, policy): (ProjectIndex, Option<Policy>),
+) -> Option<Removal> {
     let at = name.as_name();
     let is_free = !context.stated.has_name(at) && !context.names.has_host(context.inventory, at);
     let is_spared = protect::is_untouchable(context, at) || protect::protection(context, at).is_some();
-    let removes = is_free && !is_spared && policy(context, project) == Some(Policy::Sync);
+    let removes = is_free && !is_spared && policy == Some(Policy::Sync);
     let origin = context.settings(project).map(|settings| settings.policy_origin);
     removes.then(|| Removal { subject: orphan(context, name, found), rule: Rule::Orphan, origin })
 }
@@ -182,9 +191,20 @@ fn orphan(context: &RuleContext<'_>, name: &Name, found: LiveRrset<'_>) -> Subje
     Subject::Orphan(OrphanName { pool: context.pool_of(found.zone).clone(), name: name.clone() })
 }
 
-/// Whether a project's files remove what they no longer state.
-fn removes(context: &RuleContext<'_>, project: ProjectIndex) -> bool {
-    matches!(policy(context, project), Some(Policy::Repair | Policy::Sync))
+/// Whether a source removes what it no longer states.
+fn removes(context: &RuleContext<'_>, source: &RecordSource) -> bool {
+    matches!(policy_of(context, source), Some(Policy::Repair | Policy::Sync))
+}
+
+/// The policy by which a source removes what it no longer states: that of its project, or of the DNS update record; none
+/// where nothing is removed now.
+fn policy_of(context: &RuleContext<'_>, source: &RecordSource) -> Option<Policy> {
+    let of_project = policy(context, source.project)?;
+    match source.record.as_ref().map(|record| record.state) {
+        None => Some(of_project),
+        Some(RecordState::Open(policy)) => Some(policy),
+        Some(RecordState::Unknown | RecordState::Idle) => None,
+    }
 }
 
 /// The policy by which a project's files remove what they no longer state; none where nothing is removed now.

@@ -9,11 +9,12 @@ use crate::change::{BlockCode, BlockedSubject};
 use crate::claim::Subject;
 use crate::desired::host::{FaultDetail, MissingNetwork};
 use crate::desired::network::Segment;
-use crate::desired::records::{LostClaim, StatedSubject};
+use crate::desired::records::{LostClaim, StatedFault, StatedSubject};
 use crate::diag::Origin;
 use crate::dns::{Name, NameError, NameRef, RdataRef, RrKey, Rtype, reverse};
 use crate::inventory::addresses::ListedInterface;
 use crate::inventory::model::{Host, LockRow, ProjectIndex, Trust};
+use crate::inventory::stated::PublishFault;
 use crate::inventory::value::Inv;
 use crate::live::{NamePlace, ZoneIndex};
 use crate::names::holders::{lock_rows_of, name_of};
@@ -457,12 +458,24 @@ pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> Str
 }
 
 /// The block of a subject one of whose entries is wrong.
-pub fn bad_entry(context: &RuleContext<'_>, origin: Origin, message: &str) -> SubjectBlock {
+fn bad_entry(context: &RuleContext<'_>, origin: Origin, message: &str) -> SubjectBlock {
     block(
         BlockCode::BadInput,
         format!("{}: {message}", at(context, origin)),
         "correct the entry; `zonewright check` shows it",
     )
+}
+
+/// The block of a subject one of whose entries cannot be used.
+pub fn stated_fault(context: &RuleContext<'_>, fault: &StatedFault) -> SubjectBlock {
+    let kind = match fault.code {
+        BlockCode::UnknownRecord => PublishFault::UnknownRecord,
+        BlockCode::ScopeConflict => PublishFault::ScopeConflict,
+        BlockCode::NoAddress => PublishFault::NoAddress,
+        BlockCode::ClaimConflict => PublishFault::SameName,
+        _ => return bad_entry(context, fault.origin, &fault.message),
+    };
+    block(fault.code, format!("{}: {}", at(context, fault.origin), fault.message), kind.hint())
 }
 
 /// The block of a subject whose project has no usable file.

@@ -470,6 +470,9 @@ pub struct StatementFacts {
     pub by: String,
     /// The entry, as `file:line`.
     pub line: String,
+    /// The other lines that it follows from, as `file:line`: of apps, lists and DNS update records; mostly empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<String>,
     /// What it states, in words; or what is wrong with it.
     pub says: String,
     /// Why the subject gets no change; none where it does.

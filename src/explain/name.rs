@@ -6,7 +6,7 @@ use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, Statemen
 use super::{ExplainCase, changes, claimed_by, host};
 use crate::change::DelayedRrset;
 use crate::claim::{RrsetClaim, Subject, TtlHold};
-use crate::desired::records::LostClaim;
+use crate::desired::records::{LostClaim, StatedClaim, published_at};
 use crate::diff::former_names;
 use crate::diff::gone_endpoints;
 use crate::diff::left_behind::LeftOrphan;
@@ -259,23 +259,37 @@ impl ExplainCase<'_> {
     /// What files state for a name.
     fn stated(&self, name: NameRef<'_>) -> Vec<StatementFacts> {
         let mut facts = Vec::new();
-        for subject in self.context.stated.about(name) {
+        let published = published_at(self.context.inventory, self.context.live, name);
+        for subject in self.context.stated.about(name).chain(&published) {
             let blocked = self.decision.blocked.iter().find(|blocked| blocked.subject == subject.subject);
-            let entry = |origin, says: String| StatementFacts {
+            let entry = |origin, because: Vec<String>, says: String| StatementFacts {
                 subject: subject.subject.to_string(),
                 by: subject.subject.stated_by().unwrap_or_default(),
                 line: self.line(origin),
+                because,
                 says,
                 blocked: blocked.map(|blocked| format!("{}: {}", blocked.code, blocked.message)),
             };
             let claims = subject.claims.iter().filter(|own| own.claim.owner.as_name() == name);
-            facts.extend(claims.map(|own| entry(own.origin, claim_words(&own.claim))));
-            facts.extend(subject.faults.iter().map(|fault| entry(fault.origin, fault.message.clone())));
+            facts.extend(claims.map(|own| entry(own.origin, self.lines_behind(own), claim_words(&own.claim))));
+            facts.extend(subject.faults.iter().map(|fault| entry(fault.origin, Vec::new(), fault.message.clone())));
             let at = name.to_name();
             let lost = |lost: &LostClaim| words::entry_lost(self.context, &at, lost);
-            facts.extend(subject.lost.iter().map(|own| entry(own.origin, lost(own))));
+            facts.extend(subject.lost.iter().map(|own| entry(own.origin, Vec::new(), lost(own))));
         }
         facts
+    }
+
+    /// The lines that a claim follows from, without that of its entry; each once, in the order of the values.
+    fn lines_behind(&self, own: &StatedClaim) -> Vec<String> {
+        let mut lines = Vec::new();
+        for origin in own.claim.want.values().iter().flat_map(|value| &value.evidence) {
+            let line = self.line(*origin);
+            if *origin != own.origin && !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// Says that `allocate` does not give a free name because of the records there.

@@ -69,7 +69,8 @@ impl ExplainQuestion {
         }
         let known = live.zone_of(name.as_name()).is_some()
             || names.holders(inventory, name.as_name()).next().is_some()
-            || context.stated.has_name(name.as_name());
+            || context.stated.has_name(name.as_name())
+            || inventory.published.entries.iter().any(|entry| entry.owner == name);
         if known {
             Ok(ExplainQuestion::Name(name))
         } else {

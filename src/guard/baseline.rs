@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::Export;
-use crate::inventory::source::ExportTolerance;
+use crate::inventory::source::{APPS, ExportTolerance, RECORD_LISTS};
 use crate::inventory::value::Time;
 
 /// What a finding is about.
@@ -103,6 +103,8 @@ fn things(export: &Export) -> &'static str {
         "addresses" => "interfaces",
         "net_layout" => "VLANs",
         "records" => "names",
+        APPS => "apps and names",
+        RECORD_LISTS => "entries of lists",
         "pods" => "pods",
         _ => "hosts",
     }

@@ -9,6 +9,7 @@ use super::shares::{PlanLimit, largest, part, places};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::dns::{Rdata, Rrset, Rtype};
+use crate::inventory::source::APPS;
 use crate::inventory::value::{Inv, Percent};
 use crate::plan::{LimitKind, LimitState, Plan};
 
@@ -90,7 +91,10 @@ pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
 
 /// How many records the files state of which a change loses some.
 fn stated(plan: &Plan) -> u64 {
+    // What a DNS update record publishes follows from apps, unless a manifest states it.
+    let is_export = |name: &str| plan.sources.iter().any(|seen| seen.source == name);
     let of_change = |change: &Change| match &change.subject {
+        Subject::Endpoint(own) if !is_export(&own.source) => Some(APPS.to_owned()),
         Subject::Endpoint(own) => Some(own.source.to_string()),
         Subject::Record(own) => Some(own.source.to_string()),
         Subject::Pod(_) | Subject::Endpoints(_) => Some(PODS.to_owned()),

@@ -29,6 +29,8 @@ pub mod trust;
 
 pub mod policy;
 
+pub mod apps;
+
 pub mod stated;
 
 pub mod addresses;
@@ -62,6 +64,8 @@ pub mod reports;
 pub mod devices;
 
 pub mod sources;
+
+pub mod published;
 
 pub mod near_type;
 

@@ -7,6 +7,7 @@ use ipnet::Ipv4Net;
 
 use super::addresses::{AddressRow, HostAddresses, ListedInterfaces};
 use super::approvals::ApprovalTerms;
+use super::apps::AppFiles;
 use super::cms::CmsService;
 use super::devices::Devices;
 use super::health::HealthChecks;
@@ -15,7 +16,7 @@ use super::pods::Pods;
 pub use super::policy::Policy;
 use super::pool::{Pool, TargetSpec};
 use super::rollout::RolloutTerms;
-use super::source::{DNS_UPDATE_RECORDS, SourceSpec};
+use super::source::{APPS, DNS_UPDATE_RECORDS, RECORD_LISTS, SourceSpec};
 use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
@@ -71,6 +72,10 @@ pub struct Inventory {
     pub stated: StatedRecords,
     /// The pods and their sets.
     pub pods: Pods,
+    /// The apps, and the lists of the records that publish them.
+    pub apps: AppFiles,
+    /// What DNS update records publish: a source each. Nothing else sees it, and it sees nothing else.
+    pub published: StatedRecords,
     /// How many errors each settings file has, by its name in messages: project files, and zonewright.toml for projects
     /// without a file. Only files with errors are here.
     pub settings_errors: BTreeMap<String, usize>,
@@ -130,9 +135,11 @@ impl Inventory {
         let sets = pods.sets_trust.doubt().is_some().then_some(("pod_sets", &pods.sets_trust));
         let of_macs = self.mac_sources.iter().map(|source| (source.name.as_str(), &source.trust));
         let of_records = self.stated.sources.iter().map(|source| (&*source.name, &source.trust));
-        let has_pods = self.exports.iter().any(|export| export.spec.key == "pods");
-        let pods = (has_pods || pods.trust.doubt().is_some()).then_some(("pods", &pods.trust));
-        named.into_iter().chain(updates).chain(pods).chain(sets).chain(of_macs).chain(of_records)
+        let has = |key: &str| self.exports.iter().any(|export| export.spec.key == key);
+        let pods = (has("pods") || pods.trust.doubt().is_some()).then_some(("pods", &pods.trust));
+        let of_apps = [(RECORD_LISTS, &self.apps.lists_trust), (APPS, &self.apps.apps_trust)];
+        let of_apps = of_apps.into_iter().filter(move |(key, _)| has(key));
+        named.into_iter().chain(updates).chain(pods).chain(sets).chain(of_apps).chain(of_macs).chain(of_records)
     }
 
     /// The trust in one of [`Inventory::exports`].
@@ -155,11 +162,13 @@ impl Inventory {
         if *trust == Trust::Known {
             *trust = Trust::Distrusted { reason };
         }
+        self.published.settle_trust(&self.stated, &self.apps);
     }
 
     /// Sets the trust in an export. `place` is that of one of [`Inventory::exports`].
     pub fn set_trust(&mut self, place: usize, trust: Trust) {
         *self.trust_mut(place) = trust;
+        self.published.settle_trust(&self.stated, &self.apps);
     }
 
     /// The trust in one of [`Inventory::exports`].
@@ -172,6 +181,8 @@ impl Inventory {
             "ipv4_map" => &mut self.trust.ipv4_map,
             "addresses" => &mut self.trust.addresses,
             "pods" => &mut self.pods.trust,
+            APPS => &mut self.apps.apps_trust,
+            RECORD_LISTS => &mut self.apps.lists_trust,
             "records" => {
                 let source = self.stated.sources.iter_mut().find(|source| *source.name == *spec.name);
                 &mut source.expect("every source of records is in the list").trust
@@ -439,7 +450,7 @@ impl Config {
 }
 
 /// A project: what the administrator says, and what its owner says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Project {
     /// Its id.
     pub id: String,
@@ -494,7 +505,7 @@ impl ProjectAdmin {
 }
 
 /// The owner's half of a project.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum ProjectFile {
     /// No file has this id.
     Missing,
@@ -518,7 +529,7 @@ impl ProjectFile {
 }
 
 /// A project file's settings, each with its place where evidence needs one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ProjectSettings {
     /// How hosts are named.
     pub shortname_template: ShortnameTemplate,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Inventory;
-use super::stated::{EntryContent, StatedEntry};
+use super::stated::{EntryContent, RecordSource, StatedEntry};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dns::NameRef;
 
@@ -19,37 +19,49 @@ const FOREIGN_DOMAIN: &str = "foreign-domain";
 /// Warns of them; each warning counts the names, and is about the first entry.
 pub fn check(inventory: &Inventory) -> Diagnostics {
     let zones: HashSet<NameRef<'_>> = inventory.config.zones.iter().map(|zone| zone.name.as_name()).collect();
-    let mut found: BTreeMap<(u16, &str), (usize, &StatedEntry)> = BTreeMap::new();
     let is_claim = |entry: &&StatedEntry| !matches!(entry.content, EntryContent::LeftAlone(_));
-    for entry in inventory.stated.entries.iter().filter(is_claim) {
-        if let Some(code) = fault(inventory, &zones, entry) {
-            found.entry((entry.source, code)).or_insert((0, entry)).0 += 1;
-        }
-    }
     let mut warnings = Diagnostics::default();
-    for ((_, code), (count, first)) in found {
-        warnings.push(warning(inventory, code, count, first));
+    for stated in [&inventory.stated, &inventory.published] {
+        let mut found: BTreeMap<(u16, &str), (usize, &StatedEntry)> = BTreeMap::new();
+        for entry in stated.entries.iter().filter(is_claim) {
+            let source = &stated.sources[usize::from(entry.source)];
+            if let Some(code) = fault(inventory, &zones, (source, entry)) {
+                found.entry((entry.source, code)).or_insert((0, entry)).0 += 1;
+            }
+        }
+        for ((source, code), (count, first)) in found {
+            warnings.push(warning(inventory, (code, count), (&stated.sources[usize::from(source)], first)));
+        }
     }
     warnings
 }
 
 /// What a plan would block an entry for.
-fn fault(inventory: &Inventory, zones: &HashSet<NameRef<'_>>, entry: &StatedEntry) -> Option<&'static str> {
+fn fault(
+    inventory: &Inventory,
+    zones: &HashSet<NameRef<'_>>,
+    (source, entry): (&RecordSource, &StatedEntry),
+) -> Option<&'static str> {
     let name = entry.owner.as_name();
-    let project = inventory.stated.sources[usize::from(entry.source)].project;
+    let project = source.project;
     let admin = inventory.projects[project.0 as usize].admin.as_ref();
     let mut above = std::iter::successors(Some(name), |name| name.parent());
     match admin {
         // A plan finds this first, too.
         Some(admin) if !admin.contains(name) => Some(FOREIGN_DOMAIN),
+        // A DNS update record has zones of its own.
+        _ if source.record.is_some() => None,
         _ if !above.any(|name| zones.contains(&name)) => Some(NO_ZONE),
         _ => None,
     }
 }
 
 /// The warning of so many entries.
-fn warning(inventory: &Inventory, code: &'static str, count: usize, first: &StatedEntry) -> Diagnostic {
-    let source = &inventory.stated.sources[usize::from(first.source)];
+fn warning(
+    inventory: &Inventory,
+    (code, count): (&'static str, usize),
+    (source, first): (&RecordSource, &StatedEntry),
+) -> Diagnostic {
     let id = &inventory.projects[source.project.0 as usize].id;
     let (place, hint) = match code {
         NO_ZONE => ("in no configured zone".to_owned(), "add a [[zone]] for the names, or correct them"),

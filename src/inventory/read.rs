@@ -14,6 +14,7 @@ use super::model::{Config, Export, Inventory, Project, SourceTrust, Trust};
 use super::node::SourceText;
 use super::pod_clashes;
 use super::pods::{PodSet, Pods};
+use super::published;
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
@@ -194,6 +195,9 @@ fn load(
     let settings_errors = workspace.errors_by_file();
     let (mut draft, exports) = workspace.read_sources(&settings, extent, now, progress);
     sources::warn_of_left_out(&mut draft, &workspace.files);
+    let updates = &settings.config.update_records;
+    draft.apps.records_trust = updates.trust.clone();
+    published::add(&mut draft, &published::records(updates), &workspace.files);
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     pod_sets::join(&mut draft.pods, pod_sets, &project_ids, &projects, &mut workspace.diagnostics);
     pod_clashes::mark(&mut draft.pods, &draft.symbols, &workspace.files, &mut workspace.diagnostics);
@@ -241,6 +245,8 @@ fn load(
         has_bad_names: draft.has_bad_names,
         stated: draft.stated,
         pods: draft.pods,
+        apps: draft.apps,
+        published: draft.published,
         settings_errors,
     };
     if extent == WorkspaceExtent::Whole {
@@ -450,8 +456,8 @@ impl OpenWorkspace {
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
         for SourceRead { spec, first, tally: mut found, fold, digests, disagrees } in done {
             let is_export = !matches!(format_of(&spec).occurs, Occurrence::Fixed(_));
-            // An entry of a file blocks its name, and no other.
-            let is_of_rows = is_export && spec.records.is_none();
+            // A document that is wrong blocks what it is about, and nothing else.
+            let is_of_rows = is_export && !spec.has_documents();
             let limit = is_of_rows.then_some(settings.config.max_bad_rows);
             let trust = match (found.judge(&spec.name, limit, first), disagrees) {
                 (Trust::Known, Some(cause)) => Trust::Distrusted { reason: format!("source `{}`: {cause}", spec.name) },

@@ -34,6 +34,13 @@ pub struct SourceSpec {
     pub records: Option<RecordsSpec>,
 }
 
+impl SourceSpec {
+    /// Whether its files hold documents, of which one that is wrong blocks what it is about, and nothing else.
+    pub fn has_documents(&self) -> bool {
+        matches!(self.key, "records" | APPS | RECORD_LISTS)
+    }
+}
+
 /// What zonewright.toml says of a source of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordsSpec {
@@ -51,6 +58,8 @@ pub struct RecordsSpec {
     pub record_types: Option<Vec<Rtype>>,
     /// What happens where two entries say different things.
     pub conflicts: RecordConflicts,
+    /// The label by which manifests belong to a DNS update record.
+    pub record_label: String,
 }
 
 /// What happens where two entries of a source of records say different things of one name.
@@ -70,6 +79,15 @@ pub const OWN: &str = "zonewright";
 
 /// The word in the place of a path that says that there is no such source.
 pub const NO_SOURCE: &str = "none";
+
+/// The key of apps in `[sources]`.
+pub const APPS: &str = "apps";
+
+/// The key of lists of DNS update records in `[sources]`.
+pub const RECORD_LISTS: &str = "record_lists";
+
+/// The label by which manifests belong to a DNS update record where nothing says.
+pub const RECORD_LABEL: &str = "zonewright.dev/dns-update-record";
 
 /// The word under `format` of manifests of the kind DNSEndpoint.
 pub const MANIFESTS: &str = "dnsendpoint";
@@ -198,7 +216,7 @@ impl ExportDemands {
             "l3_tors" | "ipv4_map" => 20,
             "net_layout" => 3,
             // People write these files, and each may hold many records: half of them may go at once.
-            "records" => {
+            "records" | APPS | RECORD_LISTS => {
                 let half = ExportTolerance { share: Percent::from_whole(50), at_least: None };
                 return ExportDemands { max_shrink: Some(half), ..ExportDemands::default() };
             }

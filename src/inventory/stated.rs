@@ -2,12 +2,14 @@
 //!
 //! Each entry keeps its place, and whether it can be used. What of it is live or wanted elsewhere does not matter here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::apps::AppFiles;
+use super::policy::Policy;
 use super::source::RecordConflicts;
 use super::trust::{ProjectIndex, Trust};
-use crate::diag::{FileId, Origin};
+use crate::diag::{Code, FileId, Origin};
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 /// What all sources of records state.
@@ -21,8 +23,33 @@ pub struct StatedRecords {
     pub documents: Vec<StatedDocument>,
 }
 
-/// One `[[sources.records]]`.
-#[derive(Debug)]
+impl StatedRecords {
+    /// Lets the sources of DNS update records be believed as far as what they follow from is: the records, lists and apps,
+    /// and the sources of their manifests, which are among `files`.
+    pub fn settle_trust(&mut self, files: &StatedRecords, apps: &AppFiles) {
+        for source in &mut self.sources {
+            let manifests = source.record.iter().flat_map(|record| &record.manifests);
+            let of_manifests = manifests.map(|place| &files.sources[usize::from(*place)].trust);
+            let doubted = apps.doubted().into_iter().chain(of_manifests).find(|trust| trust.doubt().is_some());
+            source.trust = doubted.cloned().unwrap_or(Trust::Known);
+        }
+    }
+
+    /// What one of the sources states, by itself.
+    pub fn only(&self, place: usize) -> StatedRecords {
+        let is_own = |source: u16| usize::from(source) == place;
+        let entries = self.entries.iter().filter(|entry| is_own(entry.source));
+        let documents = self.documents.iter().filter(|document| is_own(document.source));
+        StatedRecords {
+            sources: vec![self.sources[place].clone()],
+            entries: entries.map(|entry| StatedEntry { source: 0, ..entry.clone() }).collect(),
+            documents: documents.map(|document| StatedDocument { source: 0, ..document.clone() }).collect(),
+        }
+    }
+}
+
+/// A source of records: one `[[sources.records]]`, or a DNS update record with what it publishes.
+#[derive(Debug, Clone)]
 pub struct RecordSource {
     /// Its name.
     pub name: Arc<str>,
@@ -41,6 +68,28 @@ pub struct RecordSource {
     /// The files of which a whole part could not be read, so that it is not known which names it states; each with how
     /// many such parts there are.
     pub unread: BTreeMap<FileId, usize>,
+    /// Of a DNS update record: how it is carried out. None for one `[[sources.records]]`.
+    pub record: Option<RecordTerms>,
+}
+
+/// How a DNS update record is carried out.
+#[derive(Debug, Clone)]
+pub struct RecordTerms {
+    /// Whether it is.
+    pub state: RecordState,
+    /// The sources of the manifests that belong to it, by their places.
+    pub manifests: BTreeSet<u16>,
+}
+
+/// Whether a DNS update record is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordState {
+    /// No file has it, or it cannot be used: what it is to publish is blocked.
+    Unknown,
+    /// It is not switched on, or another program carries it out: it is skipped.
+    Idle,
+    /// It is, under this policy.
+    Open(Policy),
 }
 
 impl RecordSource {
@@ -140,6 +189,19 @@ pub struct StatedEntry {
     pub content: EntryContent,
     /// What of it has no effect.
     pub unused: Vec<String>,
+    /// The lines behind it, where it is not the entry of a file alone.
+    pub evidence: Option<Box<DerivedEvidence>>,
+}
+
+/// The lines behind what follows from several files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DerivedEvidence {
+    /// Those of each value, in the order of the values; the entry itself where there are none.
+    pub values: Vec<Vec<Origin>>,
+    /// Those of the whole: lists, labels, and the file of the record.
+    pub because: Vec<Origin>,
+    /// Of a manifest: the source that has its file, by its place.
+    pub read_from: Option<u16>,
 }
 
 /// What an entry states, or why it cannot be used.
@@ -151,6 +213,8 @@ pub enum EntryContent {
     Bad(Origin, String),
     /// It demands what no target can do; with what that is.
     Unsupported(String),
+    /// It is right, but what else is stated keeps it from being published; where, and with what is wrong.
+    Barred(PublishFault, Origin, String),
     /// It says that an RRset of this type is neither created nor deleted.
     LeftAlone(Rtype),
 }
@@ -164,4 +228,39 @@ pub struct StatedRrset {
     pub ttl: Option<(Ttl, Origin)>,
     /// The values, sorted by octets, each once; never empty.
     pub values: Vec<Rdata>,
+}
+
+/// What keeps an endpoint from being published that is written rightly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublishFault {
+    /// No file has its DNS update record.
+    UnknownRecord,
+    /// Lists of a logical cloud and of a cluster both name the record for its service.
+    ScopeConflict,
+    /// Its service has no address for the record.
+    NoAddress,
+    /// Another endpoint has its namespace and name.
+    SameName,
+}
+
+impl PublishFault {
+    /// The code.
+    pub fn code(self) -> Code {
+        Code::new(match self {
+            PublishFault::UnknownRecord => "unknown-record",
+            PublishFault::ScopeConflict => "scope-conflict",
+            PublishFault::NoAddress => "no-address",
+            PublishFault::SameName => "claim-conflict",
+        })
+    }
+
+    /// What to do.
+    pub fn hint(self) -> &'static str {
+        match self {
+            PublishFault::UnknownRecord => "add the file of the record, or correct its name in the list or the label",
+            PublishFault::ScopeConflict => "remove the record from one of the lists",
+            PublishFault::NoAddress => "add an address, or remove the record from the list",
+            PublishFault::SameName => "rename one of the services, or let them run in different namespaces",
+        }
+    }
 }

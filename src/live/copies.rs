@@ -32,6 +32,17 @@ pub struct TargetCopies {
 }
 
 impl PoolCopies {
+    /// The same copies, as [`Live::only`] sees them.
+    pub fn only(&self, is_seen: impl Fn(ZoneIndex) -> bool) -> PoolCopies {
+        let of_target = |own: &TargetCopies| TargetCopies { target: own.target.clone(), live: own.live.only(&is_seen) };
+        PoolCopies {
+            pool: self.pool,
+            alike: self.alike.clone(),
+            others: self.others.iter().map(of_target).collect(),
+            without_first: self.without_first.clone(),
+        }
+    }
+
     /// The targets whose copies the references may be: where they are of several, what is done at a target is not decided by
     /// them.
     pub fn references(&self) -> impl Iterator<Item = &TargetId> {

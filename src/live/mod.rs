@@ -114,8 +114,12 @@ pub struct Apexes {
 impl Apexes {
     /// Takes the apexes in the order of the configuration.
     pub fn new<'z>(apexes: impl Iterator<Item = &'z ZoneName>) -> Apexes {
-        let numbered = apexes.enumerate().map(|(number, apex)| (apex.as_name().to_name(), ZoneIndex(number as u32)));
-        let zones: HashMap<Name, ZoneIndex> = numbered.collect();
+        Apexes::numbered(apexes.enumerate().map(|(number, apex)| (ZoneIndex(number as u32), apex)))
+    }
+
+    /// Takes apexes with their numbers.
+    fn numbered<'z>(apexes: impl Iterator<Item = (ZoneIndex, &'z ZoneName)>) -> Apexes {
+        let zones: HashMap<Name, ZoneIndex> = apexes.map(|(number, apex)| (apex.as_name().to_name(), number)).collect();
         let lengths: BTreeSet<usize> = zones.keys().map(|apex: &Name| apex.as_wire().len()).collect();
         let lengths = lengths.into_iter().rev().collect();
         let mut apexes = Apexes { zones, lengths, parents: HashSet::default() };
@@ -149,6 +153,18 @@ impl Live {
         let mut zones = self.zones.clone();
         copies.into_iter().for_each(|(zone, copy)| zones[zone.0 as usize] = copy);
         Live::of(zones, self.apexes.clone())
+    }
+
+    /// The same zones under the same numbers, of which only some are seen: to names in others no zone belongs.
+    pub fn only(&self, is_seen: impl Fn(ZoneIndex) -> bool) -> Live {
+        let closed = |zone: &LiveZone| LiveZone::without_contents(zone.name().clone(), ContentsAbsence::Closed);
+        let seen = |(number, zone): (ZoneIndex, &Arc<LiveZone>)| {
+            if is_seen(number) { Arc::clone(zone) } else { Arc::new(closed(zone)) }
+        };
+        let zones = (0..).map(ZoneIndex).zip(&self.zones).map(seen).collect();
+        let apexes = self.zones().filter(|(number, _)| is_seen(*number)).map(|(number, zone)| (number, zone.name()));
+        let apexes = Arc::new(Apexes::numbered(apexes));
+        Live::of(zones, apexes).with_own(self.own.clone())
     }
 
     /// Joins zones that may be shared.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::dns::{Name, NameRef, Rtype};
 
 /// Owner names and types; empty where there is no state.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnRrsets(HashMap<Rtype, HashSet<Name>>);
 
 impl OwnRrsets {

@@ -10,6 +10,7 @@ use crate::inventory::Inventory;
 use crate::inventory::model::{Config, Trust};
 use crate::inventory::pods::{PodSetFile, PodSetIndex};
 use crate::inventory::pool::TargetSpec;
+use crate::inventory::source::APPS;
 use crate::inventory::stated::RecordSource;
 use crate::provider;
 use crate::reading::Zones;
@@ -22,6 +23,7 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     notices.extend(pods_without_a_set(inventory));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
     notices.extend(unread_records(inventory));
+    notices.extend(unread_apps(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(stray_pods(inventory));
     notices.extend(unread_copies(zones));
@@ -103,6 +105,21 @@ fn unread_records(inventory: &Inventory) -> impl Iterator<Item = Notice> {
              source may have stated is removed; `zonewright check` shows them"
         );
         Notice { code: NoticeCode::RecordsUnread, name, subject: None, message }
+    })
+}
+
+/// The notices about files of apps, and of lists of records, that could not be read completely.
+fn unread_apps(inventory: &Inventory) -> impl Iterator<Item = Notice> {
+    inventory.apps.unread.iter().map(|(file, count)| {
+        let file = inventory.files.name(*file);
+        let source = inventory.exports.iter().find(|export| export.files.iter().any(|own| own == file));
+        let source = source.map_or(APPS, |export| export.spec.name.as_str());
+        let errors = if *count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+        let message = format!(
+            "{file} of source `{source}` has {errors}, so not all endpoints that follow from it are known; no record of an \
+             endpoint that is gone is removed; `zonewright check` shows them"
+        );
+        Notice { code: NoticeCode::RecordsUnread, name: source.to_owned(), subject: None, message }
     })
 }
 

@@ -9,7 +9,7 @@ use crate::diff::statements::KeptStatements;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::pods::{PodSet, PodSetIndex};
-use crate::inventory::stated::StatedEntry;
+use crate::inventory::stated::{StatedEntry, StatedRecords};
 
 /// Checks that a subject may be one: its source or its pool is configured, and a file states its name, or did when an apply
 /// noted it. Whether an unclaimed name has records is not known before DNS is read.
@@ -85,7 +85,11 @@ fn is_of_pods(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
 
 /// Whether an entry of a file is like a pattern, or a source of which none is known.
 fn is_stated(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
-    let stated = &inventory.stated;
+    [&inventory.stated, &inventory.published].into_iter().any(|stated| is_stated_in(stated, pattern))
+}
+
+/// Whether an entry of these sources is like a pattern, or a source of which none is known.
+fn is_stated_in(stated: &StatedRecords, pattern: &SubjectPattern) -> bool {
     let mut entries = stated.entries.iter();
     let has_like = entries
         .any(|entry| pattern.matches(&subject_of(&stated.sources[usize::from(entry.source)], &entry.by, &entry.owner)));
@@ -102,7 +106,7 @@ fn is_stated(inventory: &Inventory, pattern: &SubjectPattern) -> bool {
 /// What is before the first `/` in subjects of sets and of sources.
 fn heads(inventory: &Inventory) -> BTreeSet<String> {
     let sets = inventory.pods.sets.iter().flat_map(|set| ["pod", "endpoints"].map(|kind| format!("{kind}:{}", set.id)));
-    let sources = inventory.stated.sources.iter();
+    let sources = inventory.stated.sources.iter().chain(&inventory.published.sources);
     let sources = sources.flat_map(|source| ["record", "endpoint"].map(|kind| format!("{kind}:{}", source.name)));
     sets.chain(sources).collect()
 }
@@ -134,8 +138,10 @@ fn of_source(
     subject: &Subject,
     (source, name): (&str, &Name),
 ) -> Result<(), CallError> {
-    let stated = &inventory.stated;
-    let sources: BTreeSet<&str> = stated.sources.iter().map(|source| &*source.name).collect();
+    let is_published = inventory.published.sources.iter().any(|own| *own.name == *source);
+    let stated = if is_published { &inventory.published } else { &inventory.stated };
+    let all = inventory.stated.sources.iter().chain(&inventory.published.sources);
+    let sources: BTreeSet<&str> = all.map(|source| &*source.name).collect();
     among(subject, "source of records", source, &sources)?;
     let of_entry = |entry: &StatedEntry| {
         subject_of(&stated.sources[usize::from(entry.source)], &entry.by, &entry.owner).to_string()

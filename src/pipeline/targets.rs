@@ -125,9 +125,13 @@ pub(super) fn is_fenced(spec: &ZoneSpec, target: &TargetSpec) -> bool {
 pub fn bounds_of_pools(inventory: &Inventory, context: Option<&ProviderContext<'_>>) -> PoolBounds {
     let is_rare = |entry: &StatedEntry| match &entry.content {
         EntryContent::Rrset(rrset) => !RecordTypes::COMMON.holds(rrset.rtype),
-        EntryContent::Bad(..) | EntryContent::Unsupported(_) | EntryContent::LeftAlone(_) => false,
+        EntryContent::Bad(..)
+        | EntryContent::Barred(..)
+        | EntryContent::Unsupported(_)
+        | EntryContent::LeftAlone(_) => false,
     };
-    let asked = context.filter(|_| inventory.stated.entries.iter().any(is_rare));
+    let mut entries = inventory.stated.entries.iter().chain(&inventory.published.entries);
+    let asked = context.filter(|_| entries.any(is_rare));
     let bounds = |target: &TargetSpec| match asked {
         Some(context) => Some((target.id.clone(), provider::bounds(target, context))),
         None => Some((target.id.clone(), provider::capabilities(target)?.bounds)),

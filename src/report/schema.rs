@@ -13,6 +13,10 @@ pub enum SchemaKind {
     Project,
     /// pod-sets/*.yaml.
     PodSet,
+    /// apps/*.yaml.
+    App,
+    /// The lists of DNS update records.
+    RecordList,
     /// dns-update-records/*.yaml.
     UpdateRecord,
     /// What `doctor` finds.
@@ -52,6 +56,8 @@ pub fn schema(kind: SchemaKind) -> &'static str {
         SchemaKind::Doctor => include_str!("../../schemas/doctor.schema.json"),
         SchemaKind::Project => include_str!("../../schemas/project.schema.json"),
         SchemaKind::PodSet => include_str!("../../schemas/pod-set.schema.json"),
+        SchemaKind::App => include_str!("../../schemas/app.schema.json"),
+        SchemaKind::RecordList => include_str!("../../schemas/record-list.schema.json"),
         SchemaKind::UpdateRecord => include_str!("../../schemas/dns-update-record.schema.json"),
     }
 }
@@ -70,7 +76,7 @@ pub mod tests {
     use crate::plan::{BlockCode, NoticeCode, Rule, SealedPlan, SkipCode, document, fixture};
 
     /// All schemas.
-    const ALL: [SchemaKind; 15] = [
+    const ALL: [SchemaKind; 17] = [
         SchemaKind::UpdateRecord,
         SchemaKind::CmsCheck,
         SchemaKind::Plan,
@@ -78,6 +84,8 @@ pub mod tests {
         SchemaKind::Config,
         SchemaKind::Project,
         SchemaKind::PodSet,
+        SchemaKind::App,
+        SchemaKind::RecordList,
         SchemaKind::Doctor,
         SchemaKind::Apply,
         SchemaKind::Drift,
@@ -255,6 +263,69 @@ pub mod tests {
         }
     }
 
+    /// An app in which every key occurs.
+    fn app() -> Value {
+        json!({
+            "app": "shop",
+            "bundle": "shop-bundle",
+            "version": "v1",
+            "profile": "prod",
+            "namespace": "shop",
+            "logical_cloud": "lc1",
+            "services": [{
+                "name": "frontend",
+                "hostnames": ["shop.example.com"],
+                "ttl": 60,
+                "addresses": [{"cluster": "edge-1", "scope": "public", "ips": ["192.0.2.10", "2001:db8::10"]}],
+            }],
+        })
+    }
+
+    /// A list of records in which every key occurs.
+    fn record_list() -> Value {
+        let texts = json!({"name": "l", "description": "d", "userData1": "", "userData2": "", "userdata1": "", "userdata2": ""});
+        json!({"kind": "Cluster", "for": "edge-1", "metadata": texts, "spec": {"kv": [{"a": "bind"}, {"a": "etcd"}]}})
+    }
+
+    #[test]
+    fn apps_and_lists_with_anything_else_in_them_do_not_fit() {
+        for edit in [
+            ("/app", Value::Null),
+            ("/bundle", json!("a b")),
+            ("/version", json!(1)),
+            ("/profile", json!("a/b")),
+            ("/namespace", json!("Shop")),
+            ("/logical_cloud", json!("a,b")),
+            ("/services", Value::Null),
+            ("/services/0/name", json!("-a")),
+            ("/services/0/hostnames", json!([])),
+            ("/services/0/hostnames", json!(["a.example.", "a.example."])),
+            ("/services/0/ttl", json!(-1)),
+            ("/services/0/addresses", Value::Null),
+            ("/services/0/addresses/0/scope", json!("private")),
+            ("/services/0/addresses/0/ips", json!("192.0.2.1")),
+            ("/services/0/addresses/0/more", json!(1)),
+            ("/services/0/more", json!(1)),
+            ("/more", json!(1)),
+        ] {
+            assert!(!fits(SchemaKind::App, &app(), std::slice::from_ref(&edit)), "{edit:?}");
+        }
+        assert!(fits(SchemaKind::App, &app(), &[("/services", json!([]))]));
+        for edit in [
+            ("/kind", json!("cluster")),
+            ("/for", json!("")),
+            ("/metadata/name", Value::Null),
+            ("/metadata/labels", json!({})),
+            ("/spec/kv", Value::Null),
+            ("/spec/kv/0", json!({"a": "b", "c": "d"})),
+            ("/spec/kv/0", json!({})),
+            ("/spec/kv/0/a", json!("-b")),
+            ("/more", json!(1)),
+        ] {
+            assert!(!fits(SchemaKind::RecordList, &record_list(), std::slice::from_ref(&edit)), "{edit:?}");
+        }
+    }
+
     #[test]
     fn documents_as_they_should_be_fit() {
         let empty = serde_json::from_str(&document::to_json(&SealedPlan::new(fixture::empty()))).unwrap();
@@ -262,6 +333,8 @@ pub mod tests {
         assert_eq!(check(SchemaKind::Config, &[config()]), [""]);
         assert_eq!(check(SchemaKind::Project, &[project()]), [""]);
         assert_eq!(check(SchemaKind::PodSet, &[pod_set()]), [""]);
+        assert_eq!(check(SchemaKind::App, &[app()]), [""]);
+        assert_eq!(check(SchemaKind::RecordList, &[record_list()]), [""]);
     }
 
     #[test]

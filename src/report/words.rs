@@ -163,6 +163,12 @@ impl ExplainedCode for BlockCode {
                  test that zonewright.toml sets for it. Nothing of the host is changed, because the right content of \
                  the source is unknown. Renew the export.",
             ),
+            BlockCode::UnknownRecord => words(
+                "unknown record",
+                "no file has the DNS update record that is to publish them",
+                "A list of a logical cloud or a cluster, or the label of a manifest, names a DNS update record that no file \
+                 of `dns_update_records` has. What is live stays. Add its file, or correct the name.",
+            ),
             BlockCode::NoName => words(
                 "no name",
                 "nothing gives them a name",
@@ -209,12 +215,21 @@ impl ExplainedCode for BlockCode {
                  ipv4-map.txt gives for their IPv4 network, the host's location and the main VLAN. There is no row \
                  for any of them. Add one, or remove the A records if the host no longer has IPv4.",
             ),
+            BlockCode::ScopeConflict => words(
+                "scope conflict",
+                "two kinds of lists name one record for their service",
+                "The list of the logical cloud of an app and that of a cluster in which its service is both name the same DNS \
+                 update record: it is not known whether the record gets public addresses or those of the cluster. What is \
+                 live stays. Remove the record from one of the lists.",
+            ),
             BlockCode::NoAddress => words(
                 "no address",
-                "the source `addresses` lists no address for them",
+                "the inventory lists no address for them",
                 "The project says `addresses: inventory`, and the source `addresses` lists no address for an interface \
                  of the host that the project knows. Its records are left. Add its addresses to the source, or \
-                 correct `interfaces` in the project's file.",
+                 correct `interfaces` in the project's file. Or a service of an app has no address of the scope that a DNS \
+                 update record gets: `public` by the list of its logical cloud, `cluster` by that of a cluster. Add an \
+                 address, or remove the record from the list.",
             ),
             BlockCode::AddressCollision => words(
                 "address collision",

@@ -16,7 +16,7 @@ use crate::inventory::pool::Pool;
 use crate::inventory::selector::KeySelector;
 use crate::inventory::source::{
     DNS_UPDATE_RECORDS, ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, NO_SOURCE, OWN,
-    Occurrence, PathPattern, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
+    Occurrence, PathPattern, RECORD_LABEL, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
@@ -99,7 +99,7 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
                 let items = table.list(format.key).unwrap_or_default();
                 let listed = items.iter().map(|item| read_mac_source(&of_key, item, &mut table));
                 let listed: Vec<_> = listed.collect();
-                check_names(&listed, &[], &mut table);
+                check_names(&listed, &specs, &mut table);
                 specs.extend(listed.into_iter().map(|(_, spec)| spec));
             }
             Occurrence::Stated => {
@@ -115,10 +115,26 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
             }
         }
     }
+    read_record_label(&mut specs, &mut table);
     let pod_sets = read_pod_sets(&specs, &mut table);
     let update_records = table.take(DNS_UPDATE_RECORDS).map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     reader.append(table.finish());
     SourceSettings { projects, pod_sets, update_records, specs }
+}
+
+/// Reads `record_label`, which all sources of manifests have.
+fn read_record_label(specs: &mut [SourceSpec], table: &mut TableReader<'_>) {
+    let Some(node) = table.take("record_label") else { return };
+    match table.text_of(node) {
+        Some("") => table.error(node, "bad-value", "a label needs a name"),
+        Some(text) => {
+            specs
+                .iter_mut()
+                .filter_map(|spec| spec.records.as_mut())
+                .for_each(|records| records.record_label = text.to_owned());
+        }
+        None => {}
+    }
 }
 
 /// Reads `pod_sets`, or takes the default; a default that matches nothing is wrong where there are pods.
@@ -159,7 +175,9 @@ fn read_source(formats: &[KnownFormat], node: &SettingsNode, outer: &mut TableRe
     }
     let mut table = TableReader::new(node, outer.source());
     let mut spec = read_trusted(formats, &mut table);
-    if let Some(node) = table.take("max_age") {
+    if spec.has_documents() {
+        refuse_end(&mut table);
+    } else if let Some(node) = table.take("max_age") {
         spec.demands.max_age = read_max_age(node, &mut table);
     }
     spec.name = key.to_owned();
@@ -215,9 +233,7 @@ fn read_records_source<'a>(
         table.require("format");
     }
     let mut spec = read_trusted(formats, &mut table);
-    if let Some(node) = table.node().get("require_end") {
-        table.error(node, "bad-value", "`require_end` is for exports of rows, and these files have none");
-    }
+    refuse_end(&mut table);
     let name = table.require("name");
     if let Some(node) = name
         && let Some(text) = table.text_of(node)
@@ -253,8 +269,17 @@ fn read_records_source<'a>(
     let conflicts = [("block", RecordConflicts::Block), ("external-dns", RecordConflicts::ExternalDns)];
     let conflicts = table.choice("conflicts", &conflicts).unwrap_or(RecordConflicts::Block);
     outer.append(table.finish());
-    spec.records = Some(RecordsSpec { project, pool, namespace, labels, annotations, record_types, conflicts });
+    let record_label = RECORD_LABEL.to_owned();
+    spec.records =
+        Some(RecordsSpec { project, pool, namespace, labels, annotations, record_types, conflicts, record_label });
     (name, spec)
+}
+
+/// Refuses `require_end` for files of documents.
+fn refuse_end(table: &mut TableReader<'_>) {
+    if let Some(node) = table.node().get("require_end") {
+        table.error(node, "bad-value", "`require_end` is for exports of rows, and these files have none");
+    }
 }
 
 /// Reads a selector of labels or annotations.

@@ -167,7 +167,8 @@ fn renumber(draft: &mut Draft, projects: &[Project]) {
     let place = |id: &str| place(id).expect("every id that a row names is in the list") as u32;
     let numbers: Vec<ProjectIndex> = draft.projects.texts().map(|id| ProjectIndex(place(id))).collect();
     let of_hosts = draft.hosts.iter_mut().map(|host| &mut host.project);
-    let of_sources = draft.stated.sources.iter_mut().map(|source| &mut source.project);
+    let sources = draft.stated.sources.iter_mut().chain(&mut draft.published.sources);
+    let of_sources = sources.map(|source| &mut source.project);
     for project in of_hosts.chain(draft.lock.iter_mut().map(|row| &mut row.project)).chain(of_sources) {
         *project = numbers[project.0 as usize];
     }

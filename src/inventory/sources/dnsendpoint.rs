@@ -4,15 +4,16 @@
 
 use rayon::prelude::*;
 
+use super::stated::names::{is_kubernetes_name, is_label_value, read_owner};
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
     BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, first_unknown, join, meanings, records_of, rtype_of,
-    text_of, to_ascii, ttl_of, twice,
+    text_of, ttl_of, twice,
 };
 use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
 use crate::diag::{Diagnostic, Origin};
 use crate::dns::presentation::parse_rtype;
-use crate::dns::{Name, Rdata, Rtype, Ttl};
+use crate::dns::{Rdata, Rtype, Ttl};
 use crate::inventory::node::{SettingsNode, SettingsValue};
 use crate::inventory::source::{MANIFESTS, Occurrence, RecordsSpec, SourceKeys};
 use crate::inventory::stated::{EntryContent, StatedBy, StatedRrset};
@@ -228,6 +229,17 @@ impl ManifestReader<'_> {
             return self.piece.leave_out(by, node.origin);
         }
         self.piece.begin(by, node.origin);
+        let labels = metadata.and_then(|metadata| metadata.get("labels"));
+        if let Some(label) = labels.and_then(|labels| labels.get(&self.records.record_label)) {
+            match label.as_text().filter(|record| is_label_value(record)) {
+                Some(record) => self.piece.label(record, label.origin),
+                None => {
+                    self.piece.cut_short();
+                    let message = format!("the label `{}` is not the name of a record", self.records.record_label);
+                    return self.refuse(label, message, "name a DNS update record, or remove the label".to_owned());
+                }
+            }
+        }
         let spec = node.get("spec");
         let unknown = unknown_key(node, &MANIFEST_KEYS).or_else(|| unknown_key(spec.unwrap_or(node), &SPEC_KEYS));
         let spec_twice = spec.and_then(SettingsNode::own_key_twice).map(twice);
@@ -286,23 +298,6 @@ impl ManifestReader<'_> {
         let origin: Origin = node.origin;
         self.piece.add(self.text, owner, origin, read);
     }
-}
-
-/// Whether a text can be the name of an object or a namespace. Source: Kubernetes, "Object Names and IDs".
-fn is_kubernetes_name(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
-    let is_end = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    text.len() <= 253 && text.chars().all(is_plain) && is_end(text.chars().next()) && is_end(text.chars().next_back())
-}
-
-/// Reads an owner name; a final dot changes nothing.
-fn read_owner(node: &SettingsNode, text: &str) -> Result<Name, NodeFault> {
-    let wrong = |why: String| NodeFault::of(node, format!("`{text}` is not a name: {why}"), "write a whole DNS name");
-    if text.is_empty() || text == "." || text.contains(char::is_whitespace) {
-        return Err(wrong("a name has labels, and no blanks".to_owned()));
-    }
-    let ascii = if text.is_ascii() { text.to_owned() } else { to_ascii(text).map_err(wrong)? };
-    Name::parse(&ascii).map_err(|error| wrong(error.to_string()))
 }
 
 /// The keys that no endpoint has.

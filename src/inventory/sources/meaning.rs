@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Draft, RowContext, SourceFile, SourceInput, format_of};
+use super::{Draft, LabelledManifests, RowContext, SourceFile, SourceInput, format_of};
 use crate::diag::Files;
 use crate::inventory::Inventory;
 use crate::inventory::addresses::AddressRow;
+use crate::inventory::apps::AppFiles;
 use crate::inventory::model::{Host, Ipv4Map, MacReport, NetLayout, Project, ProjectIndex, Tors, Trust};
 use crate::inventory::pods::Pods;
 use crate::inventory::source::SourceSpec;
@@ -41,6 +42,12 @@ pub struct ExportRows<'a> {
     pub stated: &'a StatedRecords,
     /// The pods.
     pub pods: &'a Pods,
+    /// The apps, and the lists of the records that publish them.
+    pub apps: &'a AppFiles,
+    /// What DNS update records publish, with the manifests that belong to them.
+    pub published: &'a StatedRecords,
+    /// These manifests, where no record has them yet.
+    pub labelled: &'a [LabelledManifests],
     /// Which source of MACs or records is asked about, by its place among those of its kind.
     pub source: u16,
 }
@@ -66,6 +73,9 @@ impl<'a> ExportRows<'a> {
             reports: vec![&inventory.reports],
             stated: &inventory.stated,
             pods: &inventory.pods,
+            apps: &inventory.apps,
+            published: &inventory.published,
+            labelled: &[],
             source: source.unwrap_or_default() as u16,
         }
     }
@@ -83,6 +93,9 @@ impl<'a> ExportRows<'a> {
             reports: draft.reports.iter().map(Vec::as_slice).collect(),
             stated: &draft.stated,
             pods: &draft.pods,
+            apps: &draft.apps,
+            published: &draft.published,
+            labelled: &draft.labelled,
             source: 0,
         }
     }

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::addresses::AddressRow;
+use super::apps::AppFiles;
 use super::devices::Devices;
 use super::model::{Host, Ipv4Map, LockRow, MacReport, MacSource, NetLayout, ProjectAdmin, ProjectIndex, Tors, Trust};
 use super::pods::Pods;
 use super::source::{KnownFormat, Occurrence, SourceKeys, SourceSpec};
-use super::stated::{StatedBy, StatedRecords};
+use super::stated::{StatedBy, StatedDocument, StatedEntry, StatedRecords};
 use super::symbol::{Symbol, Symbols};
 use super::value::{Duration, Percent, Time};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
@@ -30,6 +31,8 @@ mod json_line;
 mod records;
 
 mod stated;
+
+mod documents;
 
 mod other;
 
@@ -63,6 +66,8 @@ formats! {
     ipv4_map,
     addresses_csv,
     netbox_addresses,
+    record_lists,
+    apps,
     mac_reports,
     netbox_interfaces,
     racktables_ports,
@@ -289,8 +294,36 @@ pub struct Draft {
     pub stated: StatedRecords,
     /// The pods; of their sets the ids alone.
     pub pods: Pods,
+    /// The apps, and the lists of the records that publish them.
+    pub apps: AppFiles,
+    /// What DNS update records publish.
+    pub published: StatedRecords,
+    /// The manifests that belong to DNS update records, by source.
+    pub labelled: Vec<LabelledManifests>,
     /// The manifests that the selections of sources leave out.
     pub left_out: Vec<(Arc<StatedBy>, Origin)>,
+}
+
+/// Manifests of one source that belong to one DNS update record.
+#[derive(Debug)]
+pub struct LabelledManifests {
+    /// The name of the record.
+    pub record: Arc<str>,
+    /// The first label that names it.
+    pub label: Origin,
+    /// The place of their source.
+    pub source: u16,
+    /// The manifests.
+    pub documents: Vec<StatedDocument>,
+    /// What they state.
+    pub entries: Vec<StatedEntry>,
+}
+
+impl Draft {
+    /// Numbers the project `id`.
+    pub fn project(&mut self, id: &str) -> ProjectIndex {
+        project_index(&mut self.projects, id)
+    }
 }
 
 impl Default for Draft {
@@ -319,6 +352,9 @@ impl Default for Draft {
             has_bad_names: false,
             stated: StatedRecords::default(),
             pods: Pods::default(),
+            apps: AppFiles::default(),
+            published: StatedRecords::default(),
+            labelled: Vec::new(),
             left_out: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::meaning::{ExportRows, RowMeaning};
-use super::{Draft, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
+use super::{Draft, LabelledManifests, RowContext, SourceFile, SourceInput, SourcePart, SourceTally, project_index};
 use crate::diag::{Code, Diagnostic, FileId, Files, Origin, did_you_mean};
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Name, Rtype, Ttl, is_of_signer, is_zone_data};
@@ -13,6 +13,8 @@ use crate::inventory::near_type;
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::inventory::source::RecordsSpec;
 use crate::inventory::stated::{EntryContent, RecordSource, StatedBy, StatedDocument, StatedEntry};
+
+pub mod names;
 
 pub mod rdata;
 
@@ -68,7 +70,7 @@ impl StatedText {
     /// Takes the text of a file.
     ///
     /// Errors: it is not UTF-8.
-    fn read(file: &SourceFile<'_>) -> Result<StatedText, Box<Diagnostic>> {
+    pub fn read(file: &SourceFile<'_>) -> Result<StatedText, Box<Diagnostic>> {
         let text = str::from_utf8(file.bytes).map_err(|error| {
             let line = 1 + memchr::memchr_iter(b'\n', &file.bytes[..error.valid_up_to()]).count() as u32;
             let diagnostic = Diagnostic::error("not-utf-8", Origin::line(file.id, line), "the line is not UTF-8");
@@ -102,6 +104,8 @@ pub struct StatedPiece {
     untaken: BTreeMap<String, (usize, Origin)>,
     /// The files of the parts that could not be read.
     refused: Vec<FileId>,
+    /// The DNS update record of each manifest that belongs to one, with the place of the label.
+    labels: HashMap<Arc<StatedBy>, (Arc<str>, Origin)>,
     /// How much of it is wrong.
     tally: SourceTally,
 }
@@ -123,6 +127,13 @@ impl StatedPiece {
     /// Notes a manifest or a zone; the entries that follow are its own.
     pub fn begin(&mut self, by: StatedBy, origin: Origin) {
         self.documents.push(StatedDocument { source: 0, by: Arc::new(by), origin, is_whole: true });
+    }
+
+    /// Notes that the manifest that it began last belongs to a DNS update record.
+    pub fn label(&mut self, record: &str, origin: Origin) {
+        if let Some(document) = self.documents.last() {
+            self.labels.insert(Arc::clone(&document.by), (record.into(), origin));
+        }
     }
 
     /// Notes that not all of what it began last can be read.
@@ -169,7 +180,8 @@ impl StatedPiece {
         };
         let document = self.documents.last().expect("entries are in a manifest or a zone");
         let by = Arc::clone(&document.by);
-        self.entries.extend(owner.map(|owner| StatedEntry { source: 0, by, owner, origin, content, unused }));
+        let evidence = None;
+        self.entries.extend(owner.map(|owner| StatedEntry { source: 0, by, owner, origin, content, unused, evidence }));
     }
 }
 
@@ -202,6 +214,7 @@ pub fn join(
         all.documents.extend(piece.documents);
         all.entries.extend(piece.entries);
         all.left_out.extend(piece.left_out);
+        all.labels.extend(piece.labels);
         all.refused.extend(piece.refused);
         for (rtype, (count, origin)) in piece.untaken {
             all.untaken.entry(rtype).or_insert((0, origin)).0 += count;
@@ -209,7 +222,7 @@ pub fn join(
         all.tally.append(piece.tally);
     }
     refuse_twins(&mut all, context);
-    let StatedPiece { mut documents, mut entries, left_out, untaken, refused, mut tally } = all;
+    let StatedPiece { mut documents, mut entries, left_out, untaken, labels, refused, mut tally } = all;
     if let Some(warning) = types_left_out(&input.spec.name, &untaken) {
         tally.diagnostics.push(warning);
     }
@@ -239,7 +252,19 @@ pub fn join(
         let source = draft.stated.sources.len() as u16;
         let project = project_index(&mut draft.projects, &records.project);
         let (pool, conflicts) = (records.pool, records.conflicts);
-        draft.stated.sources.push(RecordSource { name, project, pool, conflicts, types, trust, has_bad, unread });
+        let record = None;
+        draft.stated.sources.push(RecordSource {
+            name,
+            project,
+            pool,
+            conflicts,
+            types,
+            trust,
+            has_bad,
+            unread,
+            record,
+        });
+        split_off(draft, source, &labels, (&mut documents, &mut entries));
         documents.iter_mut().for_each(|document| document.source = source);
         entries.iter_mut().for_each(|entry| entry.source = source);
         draft.left_out.extend(left_out);
@@ -247,6 +272,33 @@ pub fn join(
         draft.stated.entries.append(&mut entries);
     };
     SourcePart { tally, fold: Box::new(fold) }
+}
+
+/// Takes out the manifests that belong to DNS update records.
+fn split_off(
+    draft: &mut Draft,
+    source: u16,
+    labels: &HashMap<Arc<StatedBy>, (Arc<str>, Origin)>,
+    (documents, entries): (&mut Vec<StatedDocument>, &mut Vec<StatedEntry>),
+) {
+    let mut found: BTreeMap<Arc<str>, LabelledManifests> = BTreeMap::new();
+    for document in documents.extract_if(.., |document| labels.contains_key(&document.by)) {
+        let (record, label) = &labels[&document.by];
+        let (record, label) = (Arc::clone(record), *label);
+        let new = || LabelledManifests {
+            record: Arc::clone(&record),
+            label,
+            source,
+            documents: Vec::new(),
+            entries: Vec::new(),
+        };
+        found.entry(Arc::clone(&record)).or_insert_with(new).documents.push(document);
+    }
+    for entry in entries.extract_if(.., |entry| labels.contains_key(&entry.by)) {
+        let (record, _) = &labels[&entry.by];
+        found.get_mut(record).expect("its manifest is there").entries.push(entry);
+    }
+    draft.labelled.extend(found.into_values());
 }
 
 /// The warning of entries whose types do not count, though zonewright.toml does not say so.
@@ -315,7 +367,10 @@ pub fn shown(by: &StatedBy) -> String {
 
 /// What the entries of a source say, each under what states it and its name.
 pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
+    let read_from = |entry: &StatedEntry| entry.evidence.as_ref().and_then(|evidence| evidence.read_from);
     let own = rows.stated.entries.iter().filter(|entry| entry.source == rows.source);
+    let own = own.chain(rows.published.entries.iter().filter(|entry| read_from(entry) == Some(rows.source)));
+    let own = own.chain(rows.labelled.iter().flat_map(|manifests| &manifests.entries));
     let meaning = |entry: &StatedEntry| {
         let by = match &*entry.by {
             StatedBy::Manifest { namespace, name } => format!("{namespace}/{name} "),
@@ -325,7 +380,7 @@ pub fn meanings(rows: &ExportRows<'_>) -> Vec<RowMeaning> {
         let rrset = match &entry.content {
             EntryContent::Rrset(rrset) => rrset,
             // The name is there, whatever can be done with it.
-            EntryContent::Unsupported(what) => return Some((key, what.clone())),
+            EntryContent::Unsupported(what) | EntryContent::Barred(_, _, what) => return Some((key, what.clone())),
             EntryContent::LeftAlone(rtype) => return Some((key, format!("{rtype}, left alone"))),
             EntryContent::Bad(..) => return None,
         };

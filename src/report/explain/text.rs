@@ -31,8 +31,11 @@ pub fn render(explanation: &Explanation, options: &TextOptions) -> String {
 /// All about a name.
 fn name_section(page: &mut ExplainPage, facts: &NameFacts, host: Option<u64>) {
     page.heading(&format!("The name {}", facts.live.name));
-    for StatementFacts { by, line, says, .. } in &facts.stated {
+    for StatementFacts { by, line, because, says, .. } in &facts.stated {
         page.fact("stated", &format!("by {by} ({line}): {says}"));
+        if !because.is_empty() {
+            page.fact("", &format!("it follows from {}", because.join(", ")));
+        }
     }
     if facts.holders.is_empty() && facts.stated.is_empty() {
         page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
