@@ -21,7 +21,8 @@ const POINTER: &str = "zonewright help ";
 const WRITTEN_BY_INIT: &str = "src/starter";
 
 /// The documents that describe the keys of settings files.
-const SETTINGS_PAGES: [&str; 4] = ["docs/workspace.md", "docs/netbox.md", "docs/targets.md", "docs/records.md"];
+const SETTINGS_PAGES: [&str; 5] =
+    ["docs/workspace.md", "docs/netbox.md", "docs/targets.md", "docs/records.md", "docs/update-records.md"];
 
 /// How many bytes README may have: what a newcomer reads in a few minutes.
 const MAX_README_BYTES: usize = 8_000;

@@ -3,7 +3,6 @@
 use std::fs;
 
 use crate::diag::{Diagnostics, Files, render};
-use crate::inventory::config::settings::STATE_FILE;
 use crate::inventory::model::{Config, Policy, Trust};
 use crate::inventory::node::{SettingsNode, SettingsValue};
 use crate::inventory::read::SettingsFile;
@@ -53,7 +52,6 @@ fn read(files: &[(&str, &str)], tables: &str) -> (Config, Files, Diagnostics) {
     found.settle();
     let files = std::mem::take(&mut settings.workspace.files);
     let config = config.unwrap_or_else(|| panic!("{}", render(&settings.workspace.diagnostics, &files)));
-    assert_eq!(config.state_file, STATE_FILE);
     (config, files, found)
 }
 

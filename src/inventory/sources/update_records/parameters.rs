@@ -165,7 +165,7 @@ const MANY: u64 = 1_000_000;
 const FRESH: &str = "what zonewright reads is never older than the run";
 
 /// Why parameters of external-dns' process have no effect.
-const LOOP: &str = "it is of external-dns' loop: each run of zonewright is one pass, with its own arguments";
+const LOOP: &str = "one zonewright carries out all records, with arguments of its own";
 
 /// Why parameters of the sources of external-dns are refused, and what to do.
 const SOURCE: &str = "it makes names from objects of Kubernetes, and the records here come from apps and manifests, which state their names; remove it";
