@@ -121,10 +121,8 @@ fn plan_and_apply(
     (findings.found, findings.has_broken_settings) = (made.found.clone(), made.has_broken_settings);
     let news = plan_news(shared, &made.sealed, now);
     // A log that cannot be written is no reason to leave DNS as it is.
-    let shown = match !made.sealed.plan().is_idle() || news.headline != terms.before {
-        true => made.show(shared, &args),
-        false => Ok(()),
-    };
+    let is_news = !made.sealed.plan().is_idle() || news.headline != terms.before;
+    let shown = if is_news { made.show(shared, &args) } else { Ok(()) };
     shown.unwrap_or_else(|failure| shared.process.note_problem(failure.message));
     let outcome =
         if terms.only_plans || is_over() { Ok(made.verdict) } else { apply_made(shared, &args, (&made, now), notes) };

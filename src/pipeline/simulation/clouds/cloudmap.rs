@@ -41,13 +41,16 @@ pub struct CloudMapAccount {
     followed: Mutex<FollowedAccount>,
 }
 
+/// The instances of a service, by their ids, each with its attributes.
+type InstanceMap = BTreeMap<String, BTreeMap<String, String>>;
+
 /// What the log of an account said so far.
 #[derive(Default)]
 struct FollowedAccount {
     /// How many entries were read.
     entries: usize,
     /// The services by their identifiers, each with the attributes of its instances by their identifiers.
-    services: BTreeMap<String, (MapService, BTreeMap<String, BTreeMap<String, String>>)>,
+    services: BTreeMap<String, (MapService, InstanceMap)>,
     /// The updates that submitted operations, by the identifiers of these.
     submitted: BTreeMap<String, UpdateMessage>,
     /// The address that another editor gave its own service last.
