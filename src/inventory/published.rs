@@ -401,7 +401,7 @@ impl SourceAdder<'_> {
             ..document
         }));
         stated.entries.extend(entries.into_iter().map(|entry| {
-            let content = fault.as_ref().map_or(entry.content, |fault| content_of(fault));
+            let content = fault.as_ref().map_or(entry.content, content_of);
             let because = self.sources[&record].origin.into_iter().chain([label]).collect();
             let evidence = DerivedEvidence { values: Vec::new(), because, read_from: Some(source) };
             let evidence = Some(Box::new(evidence));

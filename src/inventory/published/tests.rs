@@ -97,9 +97,10 @@ fn files_of(apps: &[AppModel], lists: &[ListModel], places: &mut Places) -> AppF
     });
     let apps = apps.collect();
     let lists = lists.iter().map(|(is_cloud, holder, records)| RecordList {
-        holder: match is_cloud {
-            true => ListHolder::LogicalCloud(CLOUDS[*holder].into()),
-            false => ListHolder::Cluster(CLUSTERS[*holder].into()),
+        holder: if *is_cloud {
+            ListHolder::LogicalCloud(CLOUDS[*holder].into())
+        } else {
+            ListHolder::Cluster(CLUSTERS[*holder].into())
         },
         origin: places.next(),
         records: records.iter().map(|record| (RECORDS[*record].into(), places.next())).collect(),
@@ -109,6 +110,9 @@ fn files_of(apps: &[AppModel], lists: &[ListModel], places: &mut Places) -> AppF
     AppFiles { apps, lists, ..AppFiles::default() }
 }
 
+/// An endpoint by its record: its name with the namespace, the hosts, and its addresses or why it is blocked.
+type FoundEndpoint = (usize, String, Vec<usize>, Result<BTreeSet<&'static str>, &'static str>);
+
 /// What the contract says, worked out by sets alone: a line for each RRset, and for each name that is blocked.
 fn expected(apps: &[AppModel], lists: &[ListModel], known: &BTreeSet<usize>) -> BTreeSet<String> {
     let mut of_clouds: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -117,19 +121,18 @@ fn expected(apps: &[AppModel], lists: &[ListModel], known: &BTreeSet<usize>) -> 
         let all = if *is_cloud { &mut of_clouds } else { &mut of_clusters };
         all.extend(records.iter().map(|record| (*holder, *record)));
     }
-    let mut found: Vec<(usize, String, Vec<usize>, Result<BTreeSet<&str>, &str>)> = Vec::new();
+    let mut found: Vec<FoundEndpoint> = Vec::new();
     for (space, cloud, services) in apps {
         for (name, hosts, places) in services {
-            for record in 0..RECORDS.len() {
+            for (record, record_name) in RECORDS.iter().enumerate() {
                 let is_of_cloud = of_clouds.contains(&(*cloud, record));
                 let is_of_cluster = places.iter().any(|(cluster, ..)| of_clusters.contains(&(*cluster, record)));
                 if !is_of_cloud && !is_of_cluster {
                     continue;
                 }
-                let is_meant = |place: &&PlaceModel| match place.1 {
-                    true => is_of_cloud,
-                    false => is_of_cluster && of_clusters.contains(&(place.0, record)),
-                };
+                let is_public = |place: &PlaceModel| place.1;
+                let is_of_place = |place: &PlaceModel| is_of_cluster && of_clusters.contains(&(place.0, record));
+                let is_meant = |place: &&PlaceModel| if is_public(place) { is_of_cloud } else { is_of_place(place) };
                 let meant = places.iter().filter(is_meant).flat_map(|place| &place.2);
                 let meant: BTreeSet<&str> = meant.map(|address| ADDRESSES[*address]).collect();
                 let result = match (known.contains(&record), is_of_cloud && is_of_cluster, meant.is_empty()) {
@@ -138,7 +141,7 @@ fn expected(apps: &[AppModel], lists: &[ListModel], known: &BTreeSet<usize>) -> 
                     (.., true) => Err("no-address"),
                     _ => Ok(meant),
                 };
-                let whole = format!("{}-{}", SERVICES[*name], RECORDS[record]);
+                let whole = format!("{}-{}", SERVICES[*name], record_name);
                 found.push((record, format!("{}/{whole}", SPACES[*space]), hosts.clone(), result));
             }
         }

@@ -33,8 +33,11 @@ pub const FORMAT: ExportFormat = ExportFormat {
 /// The rule that a fault breaks.
 const RULE: &str = "a list that is wrong blocks the services that it is for, and no others";
 
-/// What a list may be for, by its word under `kind` and by the folder of its file.
-const KINDS: [(&str, &str, fn(Arc<str>) -> ListHolder); 2] =
+/// What a list may be for: its word under `kind`, the folder of its file, and the holder of a name.
+type ListKind = (&'static str, &'static str, fn(Arc<str>) -> ListHolder);
+
+/// What lists may be for.
+const KINDS: [ListKind; 2] =
     [("LogicalCloud", "logical-clouds", ListHolder::LogicalCloud), ("Cluster", "clusters", ListHolder::Cluster)];
 
 /// What is read of one file.

@@ -128,6 +128,7 @@ fn apply_exports(yard: &Yard, fleet: &Fleet, settings: Settings, [now, exported]
         auto: false,
         waits: false,
         log: &NoLog,
+        is_patient: false,
     };
     let ran = apply(&given, &conduct, &crate::yard::Silent).expect("settings and a state that can be used");
     let mut causes = stopped(sealed.plan());
