@@ -154,6 +154,12 @@ impl Diagnostics {
         errors
     }
 
+    /// The same, of which no line of a file is shown.
+    pub fn without_excerpts(mut self) -> Diagnostics {
+        self.list.iter_mut().for_each(|diagnostic| diagnostic.excerpt = None);
+        self
+    }
+
     /// Those about files of which `is_wanted` is true.
     pub fn of_files(&self, is_wanted: impl Fn(FileId) -> bool) -> Diagnostics {
         let wanted = |diagnostic: &&Diagnostic| is_wanted(diagnostic.origin.file);

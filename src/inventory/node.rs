@@ -68,7 +68,7 @@ impl SourceText {
         }
         let line = self.text.lines().nth((origin.line as usize).saturating_sub(1)).unwrap_or_default();
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-        if SENSITIVE.iter().any(|word| line.contains(word)) {
+        if may_hold_secret(line) {
             return Diagnostic::error(code, origin, unquoted(&message.into()));
         }
         Diagnostic::error(code, origin, message).excerpt(line, width)
@@ -76,7 +76,28 @@ impl SourceText {
 }
 
 /// Words on a line that may hold a secret, there rightly or by mistake.
-const SENSITIVE: [&str; 7] = ["secret", "token", "tsig_key", "api_key", "password", "webh", "://"];
+const SENSITIVE: [&str; 8] = ["secret", "token", "tsig_key", "api_key", "password", "webh", "://", "credentials"];
+
+/// Parts of a key, in letters of any size, whose value may be a secret even where no table has such a key.
+const OF_SECRETS: [&str; 4] = ["key", "secret", "token", "password"];
+
+/// Whether a line may hold a secret.
+fn may_hold_secret(line: &str) -> bool {
+    if SENSITIVE.iter().any(|word| line.contains(word)) {
+        return true;
+    }
+    // A line may have several keys: whatever is wrong with one of them would show the values of the others.
+    let mut parts = line.to_ascii_lowercase();
+    parts.retain(|c| !matches!(c, ' ' | '\t' | '"' | '\''));
+    let mut parts: Vec<&str> = parts.split(['=', ':']).collect();
+    // What is behind the last sign is a value.
+    parts.pop();
+    let is_of_key = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    parts.iter().any(|part| {
+        let key = part.rsplit(|c| !is_of_key(c)).next().unwrap_or_default();
+        OF_SECRETS.iter().any(|word| key.contains(word))
+    })
+}
 
 /// A message without the value that it quotes first, unless that is a word of ours.
 fn unquoted(message: &str) -> String {
@@ -415,6 +436,25 @@ fn meant_boolean(text: &str) -> Option<bool> {
 mod tests {
     use super::*;
     use crate::diag::Files;
+
+    #[test]
+    fn a_line_with_a_key_that_names_a_secret_is_not_shown() {
+        for (line, is_hidden) in [
+            ("access_key = \"hush\"", true),
+            ("type = \"route53\", \"AccessKeyId\" : \"hush\", regoin = \"x\"", true),
+            ("  sessionToken: hush", true),
+            ("db-Password='hush'", true),
+            ("credentials = \"hush\"", true),
+            ("type = \"monkey\"", false),
+            ("key", false),
+        ] {
+            let file = Files::default().add("x");
+            let source = SourceText { file, text: line.into() };
+            let found = source.error("bad-value", Origin { file, line: 1, col: 1 }, 1, "`hush` is wrong");
+            let shown = (found.message.contains("hush"), found.excerpt.is_some());
+            assert_eq!(shown, (!is_hidden, !is_hidden), "{line}");
+        }
+    }
 
     #[test]
     fn all_that_is_wrong_is_reported_at_once() {

@@ -178,7 +178,7 @@ fn is_external_id(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Files;
+    use crate::diag::{Files, render};
     use crate::inventory::config::toml;
     use crate::inventory::node::SourceText;
 
@@ -216,6 +216,29 @@ mod tests {
             AwsRole { arn: "arn:aws:iam::123456789012:role/dns/edit".into(), external_id: Some("team:7".into()) };
         assert_eq!((settings.role, settings.region.as_deref()), (Some(role), Some("eu-central-1")));
         assert_eq!(read("profile = \"dns\"").0.unwrap().identity, AwsIdentity::Profile("dns".into()));
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_shown() {
+        for text in [
+            "credentials = \"hush\"",
+            "credentials = '{ \"Version\": 1, \"AccessKeyId\": \"A\", \"SecretAccessKey\": \"hush\" }'",
+            "credentials = \"\"\"\n{ \"Version\": 1, \"SecretAccessKey\": \"hush\" }\n\"\"\"",
+            "credentials = [\"hush\"]",
+            "access_key = \"hush\"",
+            "SecretAccessKey = \"hush\"",
+            "session-token = \"hush\"",
+            "password = \"hush\"\nregion = \"eu central\"",
+            "[credentials]\nid = \"hush\"\nsecret_env = \"DNS\"",
+        ] {
+            let mut files = Files::default();
+            let source = SourceText { file: files.add("zonewright.toml"), text: text.into() };
+            let tree = toml::parse(&source);
+            let mut reader = TableReader::new(&tree.root, &source);
+            AwsSettings::read(&mut reader);
+            let shown = render(&reader.finish(), &files);
+            assert!(shown.contains("error[") && !shown.contains("hush"), "{text}: {shown}");
+        }
     }
 
     #[test]
