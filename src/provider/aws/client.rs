@@ -157,7 +157,10 @@ impl AwsClient {
         let answer = self.http.ask(&asked).map_err(AwsFault::unanswered)?;
         match answer.status {
             200..=299 => Ok(answer.content),
-            _ => Err((self.read_fault)(&answer, &|text| credentials.hide_in(text), now)),
+            _ => {
+                let fault = (self.read_fault)(&answer, &|text| credentials.hide_in(text), now);
+                Err(fault.with_source(|| self.login.source()))
+            }
         }
     }
 }

@@ -35,12 +35,24 @@ pub struct AwsFault {
     pub hint: String,
     /// What the service says of parts of the request, or the id of what is in its way; empty where it says nothing.
     pub said: Vec<String>,
+    /// Whether the service does not know the access key, or its secret did not make the signature.
+    pub is_of_key: bool,
 }
 
 impl AwsFault {
     /// One of which the service says nothing.
     pub fn new(kind: AwsFaultKind, code: &'static str, message: String, hint: &str) -> AwsFault {
-        AwsFault { kind, code, name: String::new(), message, hint: hint.to_owned(), said: Vec::new() }
+        let (name, hint, said) = (String::new(), hint.to_owned(), Vec::new());
+        AwsFault { kind, code, name, message, hint, said, is_of_key: false }
+    }
+
+    /// The same, where it is of the key with the source that has the key.
+    pub fn with_source(self, source: impl FnOnce() -> String) -> AwsFault {
+        if !self.is_of_key {
+            return self;
+        }
+        let hint = format!("{WRONG_KEY}: compare those of {} with the key in IAM", source());
+        AwsFault { hint, ..self }
     }
 
     /// The problem at a place.
@@ -80,6 +92,9 @@ pub struct RefusedAnswer<'a> {
     pub now: Time,
 }
 
+/// What is wrong where the service does not know who asks.
+const WRONG_KEY: &str = "the access key, its secret or its session token is wrong";
+
 /// How many messages of an answer are shown.
 const SHOWN: usize = 3;
 
@@ -90,6 +105,8 @@ impl RefusedAnswer<'_> {
         let more = words.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let said = words[..words.len().min(SHOWN)].join("; ");
+        // What prints a message ends its sentence.
+        let said = said.trim_end_matches('.');
         let said = if said.is_empty() { String::new() } else { format!(": {said}{more}") };
         let called = match self.name.as_str() {
             "" => format!("status {}", self.answer.status),
@@ -119,8 +136,15 @@ impl RefusedAnswer<'_> {
                 AwsFault { message, ..self.fault(AwsFaultKind::Refused, "api-denied", hint) }
             }
             "RequestExpired" => self.fault(AwsFaultKind::Ended, "api-denied", "compare the clock of this machine"),
+            "SignatureDoesNotMatch"
+            | "InvalidSignatureException"
+            | "InvalidClientTokenId"
+            | "InvalidAccessKeyId"
+            | "UnrecognizedClientException" => {
+                AwsFault { is_of_key: true, ..self.fault(AwsFaultKind::Refused, "api-denied", WRONG_KEY) }
+            }
             _ if status == 429 => self.fault(AwsFaultKind::Busy, "api-failed", "try again later"),
-            "AccessDeniedException" | "UnrecognizedClientException" | "InvalidSignatureException" => self.denied(),
+            "AccessDeniedException" => self.denied(),
             _ if status == 403 => self.denied(),
             _ if status >= 500 => self.fault(AwsFaultKind::Unknown, "api-failed", "try again"),
             _ => self.fault(AwsFaultKind::Refused, "api-failed", of_input),

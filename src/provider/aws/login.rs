@@ -47,6 +47,14 @@ impl AwsLogin {
         self.chain.find().map_or_else(|problem| problem.message, |source| source.to_string())
     }
 
+    /// A place with who asks there; the place alone where there are no credentials, which the problem of asking says.
+    pub fn asked_at(&self, place: &str) -> String {
+        match self.chain.find() {
+            Ok(source) => format!("{place}, asked with the credentials of {source}"),
+            Err(_) => place.to_owned(),
+        }
+    }
+
     /// Fetches credentials that hold.
     fn fetch(&self, now: Time) -> Result<AwsCredentials, Problem> {
         let found = self.chain.fetch(now)?;

@@ -132,7 +132,8 @@ impl StsSite {
         let says = match (code.as_str(), text("Message").map(&hide)) {
             ("", _) => format!("status {}", answer.status),
             (code, None) => format!("`{code}`"),
-            (code, Some(message)) => format!("`{code}`: {message}"),
+            // What prints a message ends its sentence.
+            (code, Some(message)) => format!("`{code}`: {}", message.trim_end_matches('.')),
         };
         let message = format!("STS does not give role `{arn}`: {says}");
         if !(400..500).contains(&answer.status) || is_busy(&code) {
@@ -249,7 +250,7 @@ mod tests {
         let wrong = refusal("SignatureDoesNotMatch", "It does not match. The Canonical String was 'tok%2F1'");
         for (status, content, code, why) in [
             ("403 No", denied.as_str(), "api-denied", "`AccessDenied`: no … and no …"),
-            ("403 No", wrong.as_str(), "api-denied", "`SignatureDoesNotMatch`: It does not match."),
+            ("403 No", wrong.as_str(), "api-denied", "`SignatureDoesNotMatch`: It does not match"),
             ("400 No", &refusal("Throttling", "Rate exceeded"), "api-failed", "`Throttling`: Rate exceeded"),
             ("502 Bad", "<html><p>hush</html>", "api-failed", "status 502"),
         ] {

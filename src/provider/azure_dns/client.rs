@@ -262,7 +262,7 @@ fn unanswered(failure: HttpFailure) -> AzureFault {
 fn refused(answer: &HttpAnswer, refusal: &AzureRefusal) -> AzureFault {
     let AzureRefusal { code, message } = refusal;
     let called = if code.is_empty() { format!("status {}", answer.status) } else { format!("`{code}`") };
-    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+    let said = if message.is_empty() { String::new() } else { format!(": {}", message.trim_end_matches('.')) };
     let made = |kind, code: &'static str, hint: &str| {
         let message = format!("Azure answers with {called}{said}");
         AzureFault { kind, code, message, hint: hint.to_owned() }

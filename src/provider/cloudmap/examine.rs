@@ -13,7 +13,7 @@ pub fn examine(node: &SettingsNode, context: &ProviderContext<'_>, zones: &[&Zon
     let place = match reader(checked(node, context), context, settings::place(node)) {
         Err(problem) => not_opened(settings::place(node), problem),
         Ok(reader) => {
-            let place = format!("{}, asked with the credentials of {}", reader.place, reader.client.0.login.source());
+            let place = reader.client.0.login.asked_at(&reader.place);
             let parts = |CloudMapContents { contents, opaque, octets }| (contents, opaque, octets);
             look_by_api(place, zones, |zone| reader.read(zone).map(parts))
         }
