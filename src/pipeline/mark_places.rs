@@ -1,25 +1,60 @@
-//! Whether the targets of pools keep marks where `registry` says that they do.
+//! Whether the targets of pools can keep the marks that `registry` says.
 
 use crate::diag::Diagnostics;
+use crate::dns::Rtype;
 use crate::inventory::model::Config;
 use crate::provider;
+use crate::registry::Registry;
+use crate::target::TargetCapabilities;
 
-/// Refuses `registry` of pools with a target that keeps no such marks.
+/// Refuses `registry` of pools with a target that cannot keep such marks.
 pub(super) fn check(config: &Config) -> Diagnostics {
     let mut found = Diagnostics::default();
     for pool in &config.pools {
-        let (Some(place), Some(node)) = (pool.marking.registry.mark_place(), &pool.registry) else { continue };
+        let Some(node) = &pool.registry else { continue };
+        let registry = pool.marking.registry;
         // What has no type is refused by another check.
-        let keeps = |provider| provider::capabilities(provider).is_none_or(|own| own.marks == Some(place));
-        if let Some(target) = pool.targets.iter().find(|target| !keeps(target)) {
+        let of_targets = pool.targets.iter().filter_map(|target| Some((target, provider::capabilities(target)?)));
+        let mut refused = of_targets.filter_map(|(target, own)| Some((target, refusal(registry, &own)?, words(&own))));
+        if let Some((target, why, words)) = refused.next() {
             let message = format!(
-                "`{place}` cannot be the registry of pool `{}`: type `{}` keeps no owner with its records",
-                pool.name, target.provider
+                "`{}` cannot be the registry of pool `{}`: type `{}` {why}",
+                registry.as_str(),
+                pool.name,
+                target.provider
             );
-            let hint =
-                "set `registry` of the pool to `journal` or `txt`; docs/targets.md says which types keep an owner";
+            let hint = format!("set `registry` of the pool to {words}; docs/targets.md says which types keep an owner");
             found.push(config.source.error("bad-value", node.origin, node.width, message).hint(hint));
         }
     }
     found
+}
+
+/// Why a target cannot keep the marks of a registry; none where it can.
+fn refusal(registry: Registry, target: &TargetCapabilities) -> Option<String> {
+    if registry == Registry::Txt && !holds_txt(target) {
+        return Some("holds no TXT records".to_owned());
+    }
+    let place = registry.mark_place()?;
+    match target.marks {
+        None => Some("keeps no owner with its records".to_owned()),
+        Some(own) if own == place => None,
+        Some(own) => Some(format!("keeps an owner with its records as `{own}` alone")),
+    }
+}
+
+/// The words of the registries that a target can have, but for `noop`, which knows no owner.
+fn words(target: &TargetCapabilities) -> String {
+    let of_target = target.marks.map(|own| format!("`{own}`"));
+    let of_txt = holds_txt(target).then(|| "`txt`".to_owned());
+    let mut words: Vec<String> = of_target.into_iter().chain(["`journal`".to_owned()]).chain(of_txt).collect();
+    match words.pop() {
+        Some(last) if !words.is_empty() => format!("{} or {last}", words.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// Whether TXT of a registry can be next to the records.
+fn holds_txt(target: &TargetCapabilities) -> bool {
+    target.bounds.types.holds(Rtype::TXT)
 }
