@@ -49,9 +49,9 @@ impl EntraSettings {
         let client = read_id(reader, "client_id", is_client, what);
         let identity = read_identity(reader);
         let config_file = read_path(reader, "config_file");
-        let cloud = match reader.node().get("cloud") {
+        let cloud = match reader.take("cloud") {
             None => Some(None),
-            Some(_) => reader.choice("cloud", &AzureCloud::WORDS).map(Some),
+            Some(node) => reader.choice_of(node, &AzureCloud::WORDS).map(Some),
         };
         let endpoint = read_url(reader, "endpoint", "https://management.example.net");
         let authority = read_url(reader, "authority", "https://login.example.net");
@@ -91,7 +91,9 @@ fn read_identity(reader: &mut TableReader<'_>) -> Option<EntraIdentity> {
         reader.append(found);
         source.map(EntraIdentity::Secret)
     });
-    let file = said[1].map(|_| read_path(reader, "federated_token_file").flatten().map(EntraIdentity::Federated));
+    // The key is asked for where it is not there, too: hints name the keys that were asked for.
+    let path = read_path(reader, "federated_token_file");
+    let file = said[1].map(|_| path.flatten().map(EntraIdentity::Federated));
     let managed = reader.boolean("managed_identity");
     if said[2].is_some() && managed.is_none() {
         return None;
@@ -152,6 +154,19 @@ mod tests {
         let settings = EntraSettings::read(&mut reader);
         let found = reader.finish();
         (settings, found.iter().map(|found| format!("{}: {}", found.code.as_str(), found.message)).collect())
+    }
+
+    #[test]
+    fn hints_name_keys_that_are_not_there() {
+        for (text, near) in [("clod = \"china\"", "`cloud`"), ("federated_token_fil = \"f\"", "`federated_token_file`")]
+        {
+            let source = SourceText { file: Files::default().add("zonewright.toml"), text: text.into() };
+            let tree = toml::parse(&source);
+            let mut reader = TableReader::new(&tree.root, &source);
+            EntraSettings::read(&mut reader);
+            let hints: Vec<String> = reader.finish().iter().filter_map(|found| found.hint.clone()).collect();
+            assert_eq!(hints, [format!("did you mean {near}?")]);
+        }
     }
 
     /// What proves who asks.
