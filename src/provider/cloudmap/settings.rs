@@ -106,16 +106,19 @@ fn endpoint_of(region: &str) -> String {
 
 /// Reads `exclusive`, without which nothing is written where nothing is compared.
 fn check_exclusive(reader: &mut TableReader<'_>) {
-    let is_said = reader.node().get("exclusive").is_some();
+    let said = reader.node().get("exclusive");
     let exclusive = reader.boolean("exclusive");
-    if exclusive == Some(true) || is_said && exclusive.is_none() {
+    if exclusive == Some(true) || said.is_some() && exclusive.is_none() {
         return;
     }
     let message = "Cloud Map compares nothing before it writes: it needs `exclusive = true`, which says that nothing else writes to \
                    these namespaces";
-    let node = reader.node();
-    let error = reader.source().error("missing-key", node.origin, node.width, message);
-    reader.push(error.hint("see to it that nothing else writes there, and add `exclusive = true`"));
+    let (code, node, what) = match said {
+        None => ("missing-key", reader.node(), "add"),
+        Some(node) => ("bad-value", node, "write"),
+    };
+    let error = reader.source().error(code, node.origin, node.width, message);
+    reader.push(error.hint(format!("see to it that nothing else writes there, and {what} `exclusive = true`")));
 }
 
 /// Reads `namespace_type` and `namespace_ids`; none where one of them is wrong.
@@ -194,13 +197,13 @@ mod tests {
     #[test]
     fn wrong_settings_are_explained() {
         let right = "region = \"eu-central-1\"\nexclusive = true\n";
-        let alone = "missing-key: Cloud Map compares nothing before it writes: it needs `exclusive = true`, which says that \
-                     nothing else writes to these namespaces";
+        let alone = "Cloud Map compares nothing before it writes: it needs `exclusive = true`, which says that nothing else \
+                     writes to these namespaces";
         let no_region = "missing-key: `region` is required: the region that has the namespaces";
         for (text, why) in [
             ("exclusive = true", no_region),
-            ("region = \"eu-central-1\"", alone),
-            ("region = \"eu-central-1\"\nexclusive = false", alone),
+            ("region = \"eu-central-1\"", &format!("missing-key: {alone}")),
+            ("region = \"eu-central-1\"\nexclusive = false", &format!("bad-value: {alone}")),
             ("region = \"eu-central-1\"\nexclusive = 1", "wrong-type: `1` is not `true` or `false`"),
             (
                 &format!("{right}namespace_ids = {{ \"example.net\" = \"Z1\" }}"),
