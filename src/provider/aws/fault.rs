@@ -170,3 +170,30 @@ fn clock_differs(answer: &HttpAnswer, now: Time) -> Option<u64> {
 fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(500).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message and the hint of an answer of status 403 with a code.
+    fn of_code(name: &str) -> (String, String) {
+        let answer = HttpAnswer { host: String::new(), status: 403, content: vec![], headers: [].into() };
+        let said = vec!["Consult the documentation for details.".to_owned()];
+        let now = Time::from_timestamp(jiff::Timestamp::UNIX_EPOCH).unwrap();
+        let refused = RefusedAnswer { service: "Route 53", answer: &answer, name: name.to_owned(), said, now };
+        let fault = refused.of_any_service("slower", "other input").with_source(|| "profile `dns`".to_owned());
+        (fault.message, fault.hint)
+    }
+
+    #[test]
+    fn a_wrong_key_is_told_from_missing_rights() {
+        for name in ["SignatureDoesNotMatch", "InvalidClientTokenId", "UnrecognizedClientException"] {
+            let message = format!("Route 53 answers with `{name}`: Consult the documentation for details");
+            let hint = "the access key, its secret or its session token is wrong: compare those of profile `dns` with \
+                        the key in IAM";
+            assert_eq!(of_code(name), (message, hint.to_owned()));
+        }
+        assert!(of_code("AccessDenied").1.contains("rights"), "{}", of_code("AccessDenied").1);
+        assert!(of_code("AccessDeniedException").1.contains("rights"));
+    }
+}
