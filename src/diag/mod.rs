@@ -22,5 +22,5 @@ pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use near::{did_you_mean, near};
 pub use origin::{FileId, Files, Origin, split_place};
 pub use problem::{AttemptError, CallError, FileFindings, Problem};
-pub use render::{is_formatting, render, render_in, sanitize};
+pub use render::{is_formatting, is_noncharacter, render, render_in, sanitize};
 pub use wrap::{fit, wrap};

@@ -117,14 +117,20 @@ fn begins_command(before: &str, from: &str) -> bool {
     before.ends_with('#') && from[1..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('[')
 }
 
+/// Whether a code point is none of a text (Unicode section 23.7): browsers call it an error.
+pub fn is_noncharacter(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || c as u32 & 0xfffe == 0xfffe
+}
+
 /// Whether a character is invisible or changes the direction of text (Unicode Standard Annex 9, and Unicode's format
-/// characters except those that Arabic and other scripts show).
+/// characters except those that Arabic and other scripts show), or is none.
 pub fn is_formatting(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-    )
+    is_noncharacter(c)
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::stated::{NodeFault, ttl_of};
 use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart, SourceTally};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
 use crate::dns::{Name, Ttl};
-use crate::inventory::apps::{AddressScope, App, AppService, AppFileFault, ServicePlace};
+use crate::inventory::apps::{AddressScope, App, AppFileFault, AppService, ServicePlace};
 use crate::inventory::model::Trust;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::source::{APPS, OWN, Occurrence, SourceKeys};

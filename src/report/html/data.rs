@@ -5,11 +5,12 @@
 //! and then its items.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use crate::claim::Subject;
-use crate::diag::sanitize;
+use crate::diag::{is_noncharacter, sanitize};
 use crate::dns::reverse::address_of;
 use crate::dns::{Rrset, Rtype};
 use crate::inventory::value::Inv;
@@ -134,8 +135,22 @@ fn subject_number(subject: &Subject) -> String {
 /// Data as JSON that is safe inside a script element: nothing ends the element or begins a comment in it.
 pub fn json(data: &ScriptData) -> String {
     let text = serde_json::to_string(data).expect("numbers and texts can be written");
-    // In JSON this character is inside texts only.
-    text.replace('<', "\\u003c")
+    // In JSON these characters are inside texts only.
+    let is_kept = |c: char| c != '<' && !is_noncharacter(c);
+    if text.chars().all(is_kept) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_kept(c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+    }
+    out
 }
 
 impl ChangeColumns {
