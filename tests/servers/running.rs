@@ -209,7 +209,8 @@ fn one_of_two_makes_the_passes_and_the_other_one_takes_over() {
     let first = Running::start(workspace, &["--interval", "1s"]);
     until("the first is ready", || first.get("/readyz").0 == 200);
     let second = Running::start(workspace, &["--interval", "1s"]);
-    until("the second waits", || second.metric("zonewright_leader") == Some(0.0));
+    until("the second waits", || second.get("/readyz") == (200, "ready to take over\n".to_owned()));
+    assert_eq!(second.metric("zonewright_leader"), Some(0.0));
     assert_eq!((second.get("/readyz").0, second.get("/healthz").0), (200, 200));
     assert!(second.get("/").1.contains(&format!("process {}", first.child.id())), "{}", second.get("/").1);
     first.kill();
