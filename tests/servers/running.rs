@@ -138,6 +138,14 @@ impl Running {
     }
 }
 
+impl Drop for Running {
+    /// A test that fails leaves no process behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Waits until something holds.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
