@@ -2,19 +2,17 @@
 //!
 //! An app, or a service, that is wrong is kept as far as it can be read: it blocks its own endpoints, and no others.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::addresses_csv::{BAD_ADDRESS, parse_address};
-use super::documents::{DocumentFile, first_fault, push_fault, word};
+use super::documents::{self, DocumentFile, DocumentPiece, DocumentSource, push_fault, word};
 use super::meaning::{ExportRows, RowMeaning};
 use super::stated::names::{is_kubernetes_name, read_owner};
 use super::stated::{NodeFault, ttl_of};
-use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart, SourceTally};
-use crate::diag::{Diagnostic, Diagnostics, FileId, Origin};
+use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
+use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::{Name, Ttl};
 use crate::inventory::apps::{AddressScope, App, AppFileFault, AppService, ServicePlace};
 use crate::inventory::model::Trust;
@@ -35,30 +33,14 @@ pub const FORMAT: ExportFormat = ExportFormat {
 /// The rule that a fault breaks.
 const RULE: &str = "an app or a service that is wrong blocks its own endpoints, and no others";
 
-/// What is read of one file.
-#[derive(Default)]
-struct AppPiece {
-    /// The apps.
-    apps: Vec<App>,
-    /// How many parts could not be read, so that it is not known which endpoints follow from them.
-    hidden: usize,
-    /// How much of it is wrong: an app is a row, and so is each of its services.
-    tally: SourceTally,
-}
+/// What is read of one file: an app is a row, and so is each of its services.
+struct AppReader(DocumentPiece<App>);
 
 /// Reads a source of apps.
 fn read(input: &SourceInput<'_>, _: &RowContext<'_>) -> SourcePart {
-    let pieces: Vec<(FileId, AppPiece)> = input.files.par_iter().map(|file| (file.id, read_file(file))).collect();
-    let (mut apps, mut unread, mut tally) = (Vec::new(), BTreeMap::new(), SourceTally::default());
-    for (file, piece) in pieces {
-        apps.extend(piece.apps);
-        tally.append(piece.tally);
-        if piece.hidden > 0 {
-            *unread.entry(file).or_insert(0) += piece.hidden;
-        }
-    }
+    let DocumentSource { items, mut unread, tally } = documents::read_all(input, read_file);
     let fold = move |draft: &mut Draft, trust: Trust| {
-        draft.apps.apps = apps;
+        draft.apps.apps = items;
         draft.apps.apps_trust = trust;
         draft.apps.unread.append(&mut unread);
     };
@@ -66,30 +48,14 @@ fn read(input: &SourceInput<'_>, _: &RowContext<'_>) -> SourcePart {
 }
 
 /// Reads one file.
-fn read_file(file: &SourceFile<'_>) -> AppPiece {
-    let (mut piece, mut documents) = (AppPiece::default(), DocumentFile::read(file));
-    for fault in std::mem::take(&mut documents.faults) {
-        piece.tally.rows += 1;
-        piece.tally.bad += 1;
-        piece.hidden += 1;
-        piece.tally.diagnostics.push(fault);
-    }
-    documents.tables().for_each(|table| piece.read_app(table));
-    piece
+fn read_file(file: &SourceFile<'_>) -> DocumentPiece<App> {
+    let mut documents = DocumentFile::read(file);
+    let mut reader = AppReader(DocumentPiece::begin(&mut documents, RULE));
+    documents.tables().for_each(|table| reader.read_app(table));
+    reader.0
 }
 
-impl AppPiece {
-    /// Counts a row with what is wrong with it; gives the first fault.
-    fn count(&mut self, found: Diagnostics) -> Option<AppFileFault> {
-        let fault = first_fault(&found);
-        self.tally.rows += 1;
-        self.tally.bad += usize::from(fault.is_some());
-        for diagnostic in found.iter() {
-            self.tally.diagnostics.push(diagnostic.clone().rule(RULE));
-        }
-        fault
-    }
-
+impl AppReader {
     /// Reads an app.
     fn read_app(&mut self, mut table: TableReader<'_>) {
         let origin = table.node().origin;
@@ -104,15 +70,15 @@ impl AppPiece {
         let source = table.source();
         let read = |node| ServiceReader::new(TableReader::new(node, source)).read();
         let services: Vec<ServiceRead> = listed.unwrap_or_default().iter().map(read).collect();
-        let fault = self.count(table.finish());
+        let fault = self.0.count(&table.finish());
         let services = self.take_services(services);
         let (Some(namespace), Some(cloud), Some(_)) = (namespace, cloud, listed) else {
-            self.hidden += 1;
+            self.0.hidden += 1;
             return;
         };
         // What a faulty app lacks is not needed where nothing can be done with it.
         let text = |text: Option<&str>| text.unwrap_or_default().into();
-        self.apps.push(App {
+        self.0.items.push(App {
             origin,
             name: text(name),
             bundle: text(bundle),
@@ -137,12 +103,12 @@ impl AppPiece {
                 found.push(twin.also(format!("the first is on line {line}")));
                 let own = AppFileFault { origin: services[first].origin, message };
                 if services[first].fault.is_none() {
-                    self.tally.bad += 1;
+                    self.0.count_bad();
                 }
                 services[first].fault.get_or_insert(own);
             }
-            self.hidden += usize::from(hides);
-            let fault = self.count(found);
+            self.0.hidden += usize::from(hides);
+            let fault = self.0.count(&found);
             services.extend(service.map(|service| {
                 places.entry(Arc::clone(&service.name)).or_insert(services.len());
                 AppService { fault, ..service }

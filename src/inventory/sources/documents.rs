@@ -1,8 +1,12 @@
-//! What the formats of documents share: the text of a file to trees, and words in them.
+//! What the formats of documents share: the text of a file to trees, how much of it is wrong, and words in them.
 
-use super::SourceFile;
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
 use super::stated::{NodeFault, StatedText};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use super::{SourceFile, SourceInput, SourceTally};
+use crate::diag::{Code, Diagnostic, Diagnostics, FileId};
 use crate::inventory::apps::AppFileFault;
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::inventory::yaml::{self, YamlDocument, YamlDocuments};
@@ -48,6 +52,73 @@ impl DocumentFile {
     }
 }
 
+/// What is read of one file.
+pub struct DocumentPiece<T> {
+    /// What its documents say.
+    pub items: Vec<T>,
+    /// How many parts could not be read, so that it is not known what follows from them.
+    pub hidden: usize,
+    /// How much of it is wrong.
+    tally: SourceTally,
+    /// The rule that a fault breaks.
+    rule: &'static str,
+}
+
+impl<T> DocumentPiece<T> {
+    /// Nothing of a file was read yet but the documents that cannot be: each is a row, and it is not known what is in it.
+    pub fn begin(documents: &mut DocumentFile, rule: &'static str) -> DocumentPiece<T> {
+        let mut piece = DocumentPiece { items: Vec::new(), hidden: 0, tally: SourceTally::default(), rule };
+        for fault in std::mem::take(&mut documents.faults) {
+            piece.tally.rows += 1;
+            piece.tally.bad += 1;
+            piece.hidden += 1;
+            piece.tally.diagnostics.push(fault);
+        }
+        piece
+    }
+
+    /// Counts a row with what is wrong with it; gives the first fault.
+    pub fn count(&mut self, found: &Diagnostics) -> Option<AppFileFault> {
+        let fault = first_fault(found);
+        self.tally.rows += 1;
+        self.tally.bad += usize::from(fault.is_some());
+        found.iter().for_each(|found| self.tally.diagnostics.push(found.clone().rule(self.rule)));
+        fault
+    }
+
+    /// Counts a row as bad that was counted as a good one.
+    pub fn count_bad(&mut self) {
+        self.tally.bad += 1;
+    }
+}
+
+/// What all files of a source say.
+pub struct DocumentSource<T> {
+    /// What their documents say, in the order of the files.
+    pub items: Vec<T>,
+    /// How many parts of each file could not be read, where there are any.
+    pub unread: BTreeMap<FileId, usize>,
+    /// How much of them is wrong.
+    pub tally: SourceTally,
+}
+
+/// Reads the files of a source in parallel.
+pub fn read_all<T: Send>(
+    input: &SourceInput<'_>,
+    read: impl Fn(&SourceFile<'_>) -> DocumentPiece<T> + Sync,
+) -> DocumentSource<T> {
+    let pieces: Vec<(FileId, DocumentPiece<T>)> = input.files.par_iter().map(|file| (file.id, read(file))).collect();
+    let mut all = DocumentSource { items: Vec::new(), unread: BTreeMap::new(), tally: SourceTally::default() };
+    for (file, piece) in pieces {
+        all.items.extend(piece.items);
+        all.tally.append(piece.tally);
+        if piece.hidden > 0 {
+            *all.unread.entry(file).or_insert(0) += piece.hidden;
+        }
+    }
+    all
+}
+
 /// Begins to read a document; a key that it has twice, anywhere, is reported.
 fn document_table<'a>(root: &'a SettingsNode, source: &'a SourceText) -> TableReader<'a> {
     let mut table = TableReader::new(root, source);
@@ -59,7 +130,7 @@ fn document_table<'a>(root: &'a SettingsNode, source: &'a SourceText) -> TableRe
 }
 
 /// The first of some faults.
-pub fn first_fault(found: &Diagnostics) -> Option<AppFileFault> {
+fn first_fault(found: &Diagnostics) -> Option<AppFileFault> {
     let first = found.iter().next()?;
     Some(AppFileFault { origin: first.origin, message: first.message.clone() })
 }

@@ -3,17 +3,14 @@
 //! A list says `kind: LogicalCloud` or `Cluster`; without it the folder of its file tells. It is for what `for` names, else
 //! for what has the name of the file. A list that is wrong blocks the services that it is for, and no others.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::documents::{DocumentFile, first_fault, push_fault, word, word_of};
+use super::documents::{self, DocumentFile, DocumentPiece, DocumentSource, push_fault, word, word_of};
 use super::meaning::{ExportRows, RowMeaning};
 use super::stated::NodeFault;
 use super::stated::names::is_label_value;
-use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart, SourceTally};
-use crate::diag::{FileId, Origin};
+use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
+use crate::diag::Origin;
 use crate::inventory::apps::{ListHolder, RecordList};
 use crate::inventory::model::Trust;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
@@ -40,58 +37,30 @@ type ListKind = (&'static str, &'static str, fn(Arc<str>) -> ListHolder);
 const KINDS: [ListKind; 2] =
     [("LogicalCloud", "logical-clouds", ListHolder::LogicalCloud), ("Cluster", "clusters", ListHolder::Cluster)];
 
-/// What is read of one file.
-#[derive(Default)]
-struct ListPiece {
-    /// The lists.
-    lists: Vec<RecordList>,
-    /// How many lists could not be read as far as to tell for what they are.
-    hidden: usize,
-    /// How much of it is wrong: a list is a row.
-    tally: SourceTally,
-}
-
 /// Reads a source of lists.
 fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
-    let piece = |file: &SourceFile<'_>| (file.id, read_file(file, context.files.name(file.id)));
-    let pieces: Vec<(FileId, ListPiece)> = input.files.par_iter().map(piece).collect();
-    let (mut lists, mut unread, mut tally) = (Vec::new(), BTreeMap::new(), SourceTally::default());
-    for (file, piece) in pieces {
-        lists.extend(piece.lists);
-        tally.append(piece.tally);
-        if piece.hidden > 0 {
-            *unread.entry(file).or_insert(0) += piece.hidden;
-        }
-    }
+    let read = |file: &SourceFile<'_>| read_file(file, context.files.name(file.id));
+    let DocumentSource { items, mut unread, tally } = documents::read_all(input, read);
     let fold = move |draft: &mut Draft, trust: Trust| {
-        draft.apps.lists = lists;
+        draft.apps.lists = items;
         draft.apps.lists_trust = trust;
         draft.apps.unread.append(&mut unread);
     };
     SourcePart { tally, fold: Box::new(fold) }
 }
 
-/// Reads one file.
-fn read_file(file: &SourceFile<'_>, name: &str) -> ListPiece {
-    let (mut piece, mut documents) = (ListPiece::default(), DocumentFile::read(file));
-    for fault in std::mem::take(&mut documents.faults) {
-        piece.tally.rows += 1;
-        piece.tally.bad += 1;
-        piece.hidden += 1;
-        piece.tally.diagnostics.push(fault);
-    }
+/// Reads one file; a list is a row.
+fn read_file(file: &SourceFile<'_>, name: &str) -> DocumentPiece<RecordList> {
+    let mut documents = DocumentFile::read(file);
+    let mut piece = DocumentPiece::begin(&mut documents, RULE);
     for mut table in documents.tables() {
         let origin = table.node().origin;
         let holder = read_holder(&mut table, name);
         read_metadata(&mut table);
         let records = read_records(&mut table);
-        let found = table.finish();
-        let fault = first_fault(&found);
-        piece.tally.rows += 1;
-        piece.tally.bad += usize::from(fault.is_some());
-        found.iter().for_each(|found| piece.tally.diagnostics.push(found.clone().rule(RULE)));
+        let fault = piece.count(&table.finish());
         match holder {
-            Some(holder) => piece.lists.push(RecordList { holder, origin, records, fault }),
+            Some(holder) => piece.items.push(RecordList { holder, origin, records, fault }),
             None => piece.hidden += 1,
         }
     }
