@@ -13,7 +13,6 @@ use super::shared_args::SharedArgs;
 use super::show::ShowOptions;
 use super::values::FormatArg;
 use crate::diag::Problem;
-use crate::guard::Breaker;
 use crate::inventory::value::Time;
 use crate::pipeline::PlanRequest;
 use crate::plan::SealedPlan;
@@ -60,13 +59,21 @@ fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNo
 /// Makes a plan, shows it, asks, and applies it.
 fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
+    let view = view(shared)?;
     match make_to_apply(shared, args, now, notes)? {
         Ok(made) => {
-            made.show(shared, args)?;
+            show_to_apply(shared, args, &view, &made)?;
             apply_made(shared, args, (&made, now), notes)
         }
         Err(NoPlan { exit, .. }) => Ok(exit),
     }
+}
+
+/// How a plan is shown that is to be applied.
+///
+/// Errors: a template of the workspace cannot be used.
+pub fn view(shared: &SharedArgs) -> Result<ShowOptions<'_>, CommandFailure> {
+    ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)
 }
 
 /// That there is no plan.
@@ -77,51 +84,14 @@ pub struct NoPlan {
     pub why: String,
 }
 
-/// A plan that was just made, to be applied.
-pub struct PlanToGo {
-    /// The plan.
-    pub sealed: SealedPlan,
-    /// The tripped breakers, sorted by scope.
-    breakers: Vec<Breaker>,
-    /// The targets that it would change, as people call them.
-    targets: Vec<String>,
-    /// How the command ends for the plan alone.
-    pub verdict: Exit,
-    /// Why it would be refused if it were applied as it is.
-    pub refusal: Option<Problem>,
-    /// What was found on the way, in the lines that `plan` prints.
-    pub found: String,
-    /// Whether a settings file has errors: what it sets is left.
-    pub has_broken_settings: bool,
-}
-
-impl PlanToGo {
-    /// Shows the plan; of an unattended run its verdict.
-    pub fn show(&self, shared: &SharedArgs, args: &ApplyArgs) -> Result<(), CommandFailure> {
-        // Where there is no plan, the outcome says so.
-        if args.format != FormatArg::Text || report::no_plan(self.sealed.plan()).is_some() {
-            return Ok(());
-        }
-        let view = ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
-        // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
-        if args.auto && shared.verbose == 0 {
-            view.print_headline(&self.sealed, &PlanOutlook::default())
-        } else {
-            view.print(&self.sealed, &PlanOutlook::default())
-        }
-    }
-}
-
-/// Makes a plan; or says how the command ends where there is none.
+/// Makes a plan to apply it; or says how the command ends where there is none.
 pub fn make_to_apply(
     shared: &SharedArgs,
     args: &ApplyArgs,
     now: Time,
     notes: &RunNotes,
-) -> Result<Result<PlanToGo, NoPlan>, CommandFailure> {
+) -> Result<Result<DigestedPlan, NoPlan>, CommandFailure> {
     let request = PlanRequest { cache: cache(&args.cache), allow: &args.limits.allow, ..request(shared, now, None) };
-    // A template that is wrong is an error before anything is read.
-    ShowOptions::new(shared, PlanFormat::Text, TextPurpose::Apply)?;
     let made = match make(shared, &request) {
         Ok(made) => made,
         Err(error) => {
@@ -130,32 +100,49 @@ pub fn make_to_apply(
         }
     };
     made.note(notes, None);
-    let (verdict, refusal) = (made.verdict(), made.refusal(shared));
-    let DigestedPlan { sealed, findings, breakers, targets, .. } = made;
-    tell_breakers(shared, &breakers);
-    output::findings_in_short(shared, &findings);
-    let (found, has_broken_settings) = (output::rendered(shared, &findings), !findings.settings.is_empty());
-    events::planned(shared, &RunReport::plan_made(&sealed, &PlanOutlook::default()));
-    Ok(Ok(PlanToGo { sealed, breakers, targets, verdict, refusal, found, has_broken_settings }))
+    tell_breakers(shared, &made.breakers);
+    output::findings_in_short(shared, &made.findings);
+    events::planned(shared, &RunReport::plan_made(&made.sealed, &PlanOutlook::default()));
+    Ok(Ok(made))
+}
+
+/// Shows a plan that is to be applied; of an unattended run its verdict.
+pub fn show_to_apply(
+    shared: &SharedArgs,
+    args: &ApplyArgs,
+    view: &ShowOptions<'_>,
+    made: &DigestedPlan,
+) -> Result<(), CommandFailure> {
+    // Where there is no plan, the outcome says so.
+    if args.format != FormatArg::Text || report::no_plan(made.sealed.plan()).is_some() {
+        return Ok(());
+    }
+    // The log of scheduled runs needs the outcome: `history` has the changes, and `plan` shows them again.
+    if args.auto && shared.verbose == 0 {
+        view.print_headline(&made.sealed, &PlanOutlook::default())
+    } else {
+        view.print(&made.sealed, &PlanOutlook::default())
+    }
 }
 
 /// Asks, and applies a plan that was made at a time.
 pub fn apply_made(
     shared: &SharedArgs,
     args: &ApplyArgs,
-    (made, now): (&PlanToGo, Time),
+    (made, now): (&DigestedPlan, Time),
     notes: &RunNotes,
 ) -> Result<Exit, CommandFailure> {
-    let PlanToGo { sealed, breakers, targets, verdict, .. } = made;
+    let DigestedPlan { sealed, breakers, targets, .. } = made;
+    let verdict = made.verdict();
     let task = task(sealed, "the plan", now, args, notes);
-    if let Some(refused) = carry_out::foresee(shared, &task, breakers, shared.names_subjects(), *verdict) {
+    if let Some(refused) = carry_out::foresee(shared, &task, breakers, shared.names_subjects(), verdict) {
         return refused;
     }
     let asks = task.may_be_expected() && !sealed.plan().is_idle() && !args.auto;
     if asks && !carry_out::consents(shared, &task, targets)? {
         return Ok(Exit::Done);
     }
-    carry_out::carry_out(shared, &task, *verdict)
+    carry_out::carry_out(shared, &task, verdict)
 }
 
 /// What is to be done.

@@ -276,7 +276,7 @@ pub fn conduct<T>(
         ignores_approvals: reach.ignores_approvals,
         waits: reach.waits,
         log: &log,
-        is_patient: shared.process.command == "run",
+        is_patient: shared.process.is_pass(),
     };
     let progress = ProgressLine::start(shared);
     let (format, quiet, is_over) = (shared.log_format, shared.quiet, &AtomicBool::new(false));
@@ -442,7 +442,7 @@ impl ApplyOutput<'_> {
         let of_hosts = left.take(if exit == Exit::Done { 0 } else { PROBLEMS });
         refusal.iter().map(ToString::to_string).chain(of_hosts).for_each(|said| self.shared.process.note_problem(said));
         // Of passes, one after another, those that did nothing are not worth a line each.
-        let is_idle_pass = self.shared.process.command == "run" && exit == Exit::Done && apply.is_none();
+        let is_idle_pass = self.shared.process.is_pass() && exit == Exit::Done && apply.is_none();
         if !is_idle_pass {
             self.print(&report)?;
         }

@@ -32,6 +32,11 @@ impl ProcessRun {
         self.problems.borrow_mut().push(problem.into());
     }
 
+    /// Whether it is a pass of `run`: it waits for its turn at the state, and one that does nothing says nothing.
+    pub fn is_pass(&self) -> bool {
+        self.command == "run"
+    }
+
     /// How long it has been running.
     pub fn took(&self) -> Duration {
         self.began.elapsed()

@@ -23,7 +23,6 @@ use super::who::who;
 use crate::diag::Problem;
 use crate::inventory::value::{self, Time};
 use crate::passes::PassSchedule;
-use crate::pipeline::OpenError;
 use crate::pipeline::running::{RunningSettings, running_settings};
 use crate::report::running::{Obstacle, PassEnd, RunningFacts, RunningNews, RunningRole, leader};
 use crate::state::{StateAddress, StateLock};
@@ -192,7 +191,7 @@ impl PassLoop<'_> {
     /// Makes passes until it is stopped, or the one that was asked for.
     fn go(mut self) -> Result<Exit, CommandFailure> {
         loop {
-            let turn = self.turn()?;
+            let turn = self.turn();
             let exit = match turn {
                 PassTurn::Pass => Some(self.pass()?),
                 PassTurn::Stopped => Some(Exit::Error),
@@ -222,46 +221,44 @@ impl PassLoop<'_> {
     }
 
     /// What is to be done now.
-    fn turn(&mut self) -> Result<PassTurn, CommandFailure> {
+    fn turn(&mut self) -> PassTurn {
         let RunningSettings { state, sync_interval } = match running_settings(&self.shared.workspace) {
             Ok(settings) => settings,
-            Err(OpenError::Settings(findings)) => {
+            Err(findings) => {
                 let why = output::rendered(self.shared, &findings);
                 let says =
                     CommandFailure::new("the configuration cannot be used: nothing is changed until it is fixed");
                 self.stop(Obstacle { is_config: true, why }, says, |shared| output::findings(shared, &findings));
-                return Ok(PassTurn::Stopped);
+                return PassTurn::Stopped;
             }
-            // The pass says why.
-            Err(OpenError::State(_)) => return Ok(PassTurn::Pass),
         };
         self.sync_interval = sync_interval.as_std();
         if self.args.dry_run || self.args.once {
             let role = if self.args.dry_run { RunningRole::Plans } else { RunningRole::Leads };
             self.desk.note(|news| (news.obstacle, news.role) = (None, role));
-            return Ok(PassTurn::Pass);
+            return PassTurn::Pass;
         }
         let role = match self.role(&state) {
             Ok(role) => role,
             Err(problem) => {
                 let why = problem.to_string();
                 self.stop(Obstacle { is_config: false, why }, problem.into(), |_| {});
-                return Ok(PassTurn::Stopped);
+                return PassTurn::Stopped;
             }
         };
         self.desk.note(|news| (news.obstacle, news.role) = (None, role.clone()));
         if let RunningRole::Follows(holder) = &role {
             let says = format!("{} leads: this process waits to take over", leader(holder.as_ref()));
             self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
-            return Ok(PassTurn::Follow);
+            return PassTurn::Follow;
         }
         if let Some(holder) = StateLock::holder(&state) {
             let says = format!("another command has the state: {}; the pass begins after it", leader(Some(&holder)));
             self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
-            return Ok(PassTurn::Wait);
+            return PassTurn::Wait;
         }
         self.told = None;
-        Ok(PassTurn::Pass)
+        PassTurn::Pass
     }
 
     /// Notes why no pass is made; says so once, also to people.

@@ -3,12 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::apply::{NoPlan, apply_made, make_to_apply};
+use super::apply::{NoPlan, apply_made, make_to_apply, show_to_apply, view};
 use super::args::{ApplyArgs, ApplyLimits, CacheArgs};
 use super::ending::ended;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
+use super::request::DigestedPlan;
 use super::shared_args::SharedArgs;
 use super::values::FormatArg;
 use super::{notify, signals, sync};
@@ -67,12 +68,10 @@ pub struct PassTerms<'a> {
 /// What becomes known in a pass.
 #[derive(Default)]
 struct PassFindings {
-    /// The plan, and what the page shows of it.
-    plan: Option<(SealedPlan, PlanNews)>,
-    /// What was found on the way.
-    found: String,
-    /// Whether a settings file has errors.
-    has_broken_settings: bool,
+    /// The plan with what was found on the way, and what the page shows of it.
+    made: Option<(DigestedPlan, PlanNews)>,
+    /// Why there is no plan, in lines.
+    no_plan: String,
     /// Whether anything is behind; none where that was not asked.
     is_behind: Option<bool>,
 }
@@ -87,9 +86,12 @@ pub fn pass(shared: &SharedArgs, terms: PassTerms<'_>) -> PassOutcome {
         shared.process.note_problem(&failure.message);
     }
     let exit = ended(shared, true, outcome);
-    let PassFindings { plan, found, has_broken_settings, is_behind } = findings;
-    let found = if exit == Exit::Error { found.lines().take(LINES).map(str::to_owned).collect() } else { Vec::new() };
-    let problems: Vec<String> = shared.process.problems.take().into_iter().chain(found).collect();
+    let PassFindings { made, no_plan, is_behind } = findings;
+    let mut problems = shared.process.problems.take();
+    if exit == Exit::Error {
+        let found = made.as_ref().map_or(no_plan, |(made, _)| output::rendered(shared, &made.findings));
+        problems.extend(found.lines().take(LINES).map(str::to_owned));
+    }
     let problem = (!problems.is_empty()).then(|| problems.join("\n"));
     let state = standing(&shared.workspace, output::now(shared).ok());
     let metrics = notes.ended((began, started), exit, state.as_ref()).unwrap_or_else(|| Metrics::new("run"));
@@ -97,6 +99,8 @@ pub fn pass(shared: &SharedArgs, terms: PassTerms<'_>) -> PassOutcome {
     if !terms.only_plans {
         notify::send(shared);
     }
+    let has_broken_settings = made.as_ref().is_some_and(|(made, _)| !made.findings.settings.is_empty());
+    let plan = made.map(|(made, news)| (made.sealed, news));
     PassOutcome { exit, problem, has_broken_settings, is_behind, plan, metrics, state: state.map(state_news) }
 }
 
@@ -108,25 +112,29 @@ fn plan_and_apply(
     findings: &mut PassFindings,
 ) -> Result<Exit, CommandFailure> {
     let (now, args) = (output::now(shared)?, unattended());
+    let view = view(shared)?;
     let interrupted = signals::watch()?;
     let is_over = || interrupted.load(Ordering::SeqCst);
     let made = match make_to_apply(shared, &args, now, notes)? {
         Ok(made) => made,
         Err(NoPlan { exit, why }) => {
-            findings.found = why;
+            findings.no_plan = why;
             return Ok(exit);
         }
     };
-    made.refusal.iter().for_each(|refusal| shared.process.note_problem(refusal.to_string()));
-    (findings.found, findings.has_broken_settings) = (made.found.clone(), made.has_broken_settings);
     let news = plan_news(shared, &made.sealed, now);
     // A log that cannot be written is no reason to leave DNS as it is.
     let is_news = !made.sealed.plan().is_idle() || news.headline != terms.before;
-    let shown = if is_news { made.show(shared, &args) } else { Ok(()) };
+    let shown = if is_news { show_to_apply(shared, &args, &view, &made) } else { Ok(()) };
     shown.unwrap_or_else(|failure| shared.process.note_problem(failure.message));
-    let outcome =
-        if terms.only_plans || is_over() { Ok(made.verdict) } else { apply_made(shared, &args, (&made, now), notes) };
-    findings.plan = Some((made.sealed, news));
+    let outcome = if terms.only_plans || is_over() {
+        // An apply says itself why it is refused.
+        made.refusal(shared).iter().for_each(|refusal| shared.process.note_problem(refusal.to_string()));
+        Ok(made.verdict())
+    } else {
+        apply_made(shared, &args, (&made, now), notes)
+    };
+    findings.made = Some((made, news));
     let exit = outcome?;
     if terms.syncs && !terms.only_plans && !is_over() {
         let left = sync::after_apply(shared, notes).unwrap_or_else(|failure| {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::shared_copies;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
@@ -73,9 +74,8 @@ fn shared_copy(record: &UpdateRecord, config: &Config, holders: &mut HashMap<Cop
         let terms = record.terms.as_ref()?;
         let message =
             format!("the record `{}` is at the same place as {other}, and both hold `{}`", record.name, place.2);
-        let error = config.source.error("shared-copy", terms.origin, terms.width, message);
-        let rule = "each copy of a zone belongs to one target, which alone writes it";
-        return Some(error.rule(rule).hint("remove one of them, or correct where it is"));
+        let error = config.source.error(shared_copies::CODE, terms.origin, terms.width, message);
+        return Some(shared_copies::refusal(error));
     }
     let held = own.into_iter().map(|place| (place, format!("the record `{}`", record.name)));
     holders.extend(held);

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::settings::{OpenError, load_settings, state_address};
+use super::findings::Findings;
+use super::settings::{load_config, state_address};
 use crate::inventory::value::Duration;
 use crate::state::StateAddress;
 
@@ -16,12 +17,12 @@ pub struct RunningSettings {
 
 /// Looks at the settings of a workspace.
 ///
-/// Errors: [`OpenError`].
-pub fn running_settings(workspace: &Path) -> Result<RunningSettings, OpenError> {
-    let settings = load_settings(workspace)?;
-    let intervals = settings.config.pools.iter().map(|pool| pool.sync_interval);
+/// Errors: what is wrong, where they cannot be used.
+pub fn running_settings(workspace: &Path) -> Result<RunningSettings, Box<Findings>> {
+    let (config, _) = load_config(workspace)?;
+    let intervals = config.pools.iter().map(|pool| pool.sync_interval);
     Ok(RunningSettings {
-        state: state_address(workspace, &settings.config),
+        state: state_address(workspace, &config),
         sync_interval: intervals.min().unwrap_or(Duration::from_secs(0)),
     })
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::model::Config;
 use crate::inventory::pool::TargetSpec;
 use crate::provider::{self, TargetEndpoint};
+
+/// The code of a copy that two targets hold.
+pub(super) const CODE: &str = "shared-copy";
 
 /// A target with one of the places where it is.
 struct EndpointUse<'c> {
@@ -36,21 +39,18 @@ pub(super) fn check(config: &Config) -> Diagnostics {
                     target.id, other.target.id
                 );
                 let first = format!("the first is on line {}", other.endpoint.node.origin.line);
-                let rule = "each copy of a zone belongs to one target, which alone writes it";
-                let hint = "remove one of them, or correct where it is";
-                found.push(
-                    config
-                        .source
-                        .error("shared-copy", node.origin, node.width, message)
-                        .also(first)
-                        .rule(rule)
-                        .hint(hint),
-                );
+                found.push(refusal(config.source.error(CODE, node.origin, node.width, message).also(first)));
             }
             here.push(here_too);
         }
     }
     found
+}
+
+/// The error about a copy that two targets hold, with its rule and what to do.
+pub(super) fn refusal(error: Diagnostic) -> Diagnostic {
+    let rule = "each copy of a zone belongs to one target, which alone writes it";
+    error.rule(rule).hint("remove one of them, or correct where it is")
 }
 
 /// A zone that two targets hold; a server that one target names twice is no second target.
