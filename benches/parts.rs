@@ -9,6 +9,7 @@
 //! none of the small ones tells. Without `--bench`, as `cargo test --benches` runs it, the fleet is tiny and each part
 //! runs once.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -310,6 +311,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         held: &held,
         recent: &recent,
         copies: &[],
+        own_of_records: &BTreeMap::new(),
     };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 
@@ -331,7 +333,13 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
 fn read_live(inventory: &Inventory, workspace: &Path, now: Time) -> Live {
     let terms = ReadingTerms { workspace, now, cache: None };
     zones::read(
-        &ZonesRequest { inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE },
+        &ZonesRequest {
+            inventory,
+            selection: &Selection::default(),
+            terms,
+            creation: &CreationTerms::NONE,
+            statements: &KeptStatements::default(),
+        },
         None,
         &Silent,
     )

@@ -135,6 +135,8 @@ impl Workspace {
             source.project = ProjectIndex(number as u32);
         }
         (inventory.apps, inventory.published) = (draft.apps, draft.published);
+        // Pools of records, whose zones are files here.
+        inventory.config.pools.iter_mut().for_each(|pool| pool.is_of_record = true);
     }
 
     /// What applies noted.
@@ -155,7 +157,8 @@ impl Progress for Silent {
 fn decide_on(inventory: &Inventory, folder: &Path, now: Time, statements: &KeptStatements) -> FleetDecisions {
     let selection = Selection::default();
     let terms = ReadingTerms { workspace: folder, now, cache: None };
-    let request = ZonesRequest { inventory, selection: &selection, terms, creation: &CreationTerms::NONE };
+    let creation = &CreationTerms::NONE;
+    let request = ZonesRequest { inventory, selection: &selection, terms, creation, statements };
     let read = zones::read(&request, None, &Silent);
     let input = DecisionInput {
         now,
@@ -168,6 +171,7 @@ fn decide_on(inventory: &Inventory, folder: &Path, now: Time, statements: &KeptS
         held: &HeldEdits::default(),
         recent: &RecentPods::default(),
         copies: &read.copies,
+        own_of_records: &read.own_of_records,
     };
     decide(inventory, &read.live, input)
 }

@@ -21,6 +21,7 @@ use std::path::Path;
 use serde_json::Value;
 use zonewright::apply::shape::{self, PlanBounds};
 use zonewright::diff::Selection;
+use zonewright::diff::statements::KeptStatements;
 use zonewright::dns::{Rdata, Rrset, Rtype};
 use zonewright::inventory::value::Time;
 use zonewright::inventory::{self, Inventory, read};
@@ -32,7 +33,13 @@ use zonewright::reading::{CreationTerms, ReadingTerms, Zones, ZonesRequest, zone
 fn read_zones(inventory: &Inventory, fleet: &Path, now: Time) -> Zones {
     let terms = ReadingTerms { workspace: fleet, now, cache: None };
     zones::read(
-        &ZonesRequest { inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE },
+        &ZonesRequest {
+            inventory,
+            selection: &Selection::default(),
+            terms,
+            creation: &CreationTerms::NONE,
+            statements: &KeptStatements::default(),
+        },
         None,
         &Silent,
     )

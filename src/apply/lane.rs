@@ -451,7 +451,8 @@ fn look<'a>(plan: &Plan, access: &CopyAccess<'a>, places: &[usize]) -> Result<Lo
     // How much there is in a zone of which names were asked the plan does not know.
     let in_part = plan.was_asked(zone);
     let is_it = |seen: &ZoneSeen| {
-        seen.zone == *zone && !in_part && (access.share.is_none() || seen.target == access.copy.target.name)
+        let is_target = access.share.is_none() || seen.target == access.copy.target.name;
+        seen.zone == *zone && seen.pool == access.copy.target.pool && !in_part && is_target
     };
     let rrsets = plan.zones.iter().find(|seen| is_it(seen)).map(|seen| seen.rrsets);
     let mut answers = writer.observe(zone, &questions, rrsets)?.into_iter();

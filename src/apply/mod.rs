@@ -134,7 +134,7 @@ pub fn write<'a>(survey: Survey<'a>, orders: &Orders, watch: &dyn ApplyWatch) ->
     let mut zones = write_lanes(&boards);
     let lanes = boards.into_iter().map(ApplyBoard::finish).collect();
     let (ends, halted) = hub.finish();
-    zones.sort_by(|a, b| (&a.zone, &a.target).cmp(&(&b.zone, &b.target)));
+    zones.sort_by(|a, b| (&a.zone, &a.pool, &a.target).cmp(&(&b.zone, &b.pool, &b.target)));
     PlanWritten { survey, lanes, ends, zones, halted, took: started.elapsed() }
 }
 

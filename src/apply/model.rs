@@ -193,6 +193,8 @@ fn is_zero(number: &usize) -> bool {
 /// What was sent to one copy of a zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ZoneWritten {
+    /// The pool of the zone.
+    pub pool: PoolName,
     /// The zone.
     pub zone: ZoneName,
     /// The target whose copy it is, where the pool has several.
@@ -215,7 +217,7 @@ pub struct ZoneWritten {
 pub struct ApplyOutcome {
     /// Every host of the plan's changes, in their order.
     pub hosts: Vec<SubjectOutcome>,
-    /// The zones of the plan's changes, sorted by name; of a pool of several each copy, sorted by target.
+    /// The zones of the plan's changes, sorted by name and pool; of a pool of several each copy, sorted by target.
     pub zones: Vec<ZoneWritten>,
     /// What happened to zones that were to be made, listed or deleted, in the order in which it was tried.
     pub zone_changes: Vec<ZoneOutcome>,

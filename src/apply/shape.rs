@@ -39,10 +39,10 @@ use crate::target::{MARKER_LABEL, PoolName};
 /// What the settings say of what a plan can hold.
 #[derive(Debug)]
 pub struct PlanBounds<'a> {
-    /// The zones, in the order of their numbers in `apexes`.
-    zones: Vec<&'a ZoneName>,
-    /// Finds the zone of a name.
-    apexes: Apexes,
+    /// The zones that zonewright.toml lists.
+    zones: NestedZones<'a>,
+    /// The zones of DNS update records, by their pools.
+    of_records: HashMap<&'a PoolName, NestedZones<'a>>,
     /// The projects by id.
     projects: BTreeMap<&'a str, &'a ProjectAdmin>,
     /// The projects whose addresses the inventory lists: exactly these are at a name, of both families.
@@ -57,16 +57,43 @@ pub struct PlanBounds<'a> {
     max_rrset: usize,
 }
 
+/// Zones of which one may be in another.
+#[derive(Debug)]
+struct NestedZones<'a> {
+    /// The zones, in the order of their numbers in `apexes`.
+    zones: Vec<&'a ZoneName>,
+    /// Finds the zone of a name.
+    apexes: Apexes,
+}
+
+impl<'a> NestedZones<'a> {
+    /// These zones.
+    fn new(zones: Vec<&'a ZoneName>) -> NestedZones<'a> {
+        let apexes = Apexes::new(zones.iter().copied());
+        NestedZones { zones, apexes }
+    }
+
+    /// The zone that a name belongs to.
+    fn zone_of(&self, name: NameRef<'_>) -> Option<&'a ZoneName> {
+        Some(self.zones[self.apexes.zone_of(name)?.0 as usize])
+    }
+}
+
 impl<'a> PlanBounds<'a> {
     /// The bounds that settings set.
     pub fn of(config: &'a Config, projects: &'a [Project]) -> PlanBounds<'a> {
-        let zones = config.zones.iter().map(|spec| &spec.name).collect();
+        let zones = config.listed_zones().map(|spec| &spec.name).collect();
+        let mut of_records: HashMap<&PoolName, Vec<&ZoneName>> = HashMap::new();
+        for spec in config.zones.iter().filter(|spec| config.is_of_record(spec)) {
+            of_records.entry(&config.pool(spec).name).or_default().push(&spec.name);
+        }
+        let of_records = of_records.into_iter().map(|(pool, zones)| (pool, NestedZones::new(zones))).collect();
         let of_admins = projects.iter().filter_map(|project| Some((project.id.as_str(), project.admin.as_ref()?)));
         let bounds = PlanBounds::new(zones, of_admins, &config.marking, config.limits.max_rrset);
         let markings = config.pools.iter().map(|pool| (&pool.name, &pool.marking)).collect();
         let listing = projects.iter().filter(|project| project.lists_addresses()).map(|project| project.id.as_str());
         let listing = listing.collect();
-        PlanBounds { listing, markings, ..bounds }
+        PlanBounds { of_records, listing, markings, ..bounds }
     }
 
     /// The bounds of zones, and of projects by id; with how own RRsets are known.
@@ -77,12 +104,11 @@ impl<'a> PlanBounds<'a> {
         max_rrset: usize,
     ) -> PlanBounds<'a> {
         let projects: BTreeMap<&str, &ProjectAdmin> = projects.into_iter().collect();
-        let apexes = Apexes::new(zones.iter().copied());
         let of = |admin: &'a ProjectAdmin| std::iter::once(&admin.dns_domain).chain(&admin.also_domains);
         let domains = projects.values().copied().flat_map(of).map(Name::as_wire).collect();
         PlanBounds {
-            zones,
-            apexes,
+            zones: NestedZones::new(zones),
+            of_records: HashMap::new(),
             projects,
             listing: HashSet::new(),
             domains,
@@ -97,9 +123,9 @@ impl<'a> PlanBounds<'a> {
         self.markings.get(pool).copied().unwrap_or(self.marking)
     }
 
-    /// The zone that a name belongs to.
-    fn zone_of(&self, name: NameRef<'_>) -> Option<&'a ZoneName> {
-        Some(self.zones[self.apexes.zone_of(name)?.0 as usize])
+    /// The zones among which one of a pool is.
+    fn zones_of(&self, pool: &PoolName) -> &NestedZones<'a> {
+        self.of_records.get(pool).unwrap_or(&self.zones)
     }
 
     /// Whether a host can have a name, by the domains of all projects.
@@ -201,9 +227,10 @@ fn does(
         return no(NOT_A_MARKER);
     }
     // A zone that is not configured is another refusal.
-    if let Some(own) = bounds.zone_of(name)
+    let zones = bounds.zones_of(&change.pool);
+    if let Some(own) = zones.zone_of(name)
         && own != zone
-        && bounds.zone_of(apex) == Some(zone)
+        && zones.zone_of(apex) == Some(zone)
     {
         return no(format!("zonewright.toml has this name in the zone `{own}`, and not in `{zone}`"));
     }

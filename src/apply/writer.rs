@@ -22,7 +22,7 @@ use super::sent_batch::{SentBatch, after};
 use crate::change::ChangeKind;
 use crate::diag::Problem;
 use crate::dns::Rrset;
-use crate::target::{Marker, Question, RrsetEdit, Update, UpdateReply, UpdateTicket, UpdateZone};
+use crate::target::{CopyId, Marker, Question, RrsetEdit, TargetId, Update, UpdateReply, UpdateTicket, UpdateZone};
 
 /// After so many single units that a server refused, with none between that it took, it will not take the others.
 const STRIKES: u32 = 3;
@@ -185,7 +185,8 @@ impl<'a> ZoneWriter<'a> {
         let (updates, changes) = self.written;
         let took = self.clock.map_or(Duration::ZERO, |(first, last)| last - first);
         let target = self.board.lane.target.as_ref().map(|target| target.name.clone());
-        ZoneWritten { zone: self.zone.copy.zone.clone(), target, updates, changes, unknown: self.unknown, took }
+        let CopyId { target: TargetId { pool, .. }, zone } = self.zone.copy.clone();
+        ZoneWritten { pool, zone, target, updates, changes, unknown: self.unknown, took }
     }
 
     /// Sends batches where there is room in the window. One sync of the journal notes all of them, so that none is sent until

@@ -342,6 +342,8 @@ words! {
         AddressShared = "address-shared",
         /// A part of what a file states has no effect.
         WithoutEffect = "without-effect",
+        /// The filter of a DNS update record hides a name.
+        Filtered = "filtered",
         /// An entry of a file counts for nothing, because another one of its source is preferred.
         EntryLost = "entry-lost",
         /// RRsets of another owner keep it, although others of that owner are taken over.
@@ -386,6 +388,7 @@ impl NoticeCode {
             | NoticeCode::AddressShared
             | NoticeCode::WithoutEffect
             | NoticeCode::EntryLost
+            | NoticeCode::Filtered
             | NoticeCode::OwnerKept
             | NoticeCode::CmsAnswers
             | NoticeCode::CmsRejects

@@ -93,6 +93,17 @@ impl Subject {
         }
     }
 
+    /// The source of records that states it, or the DNS update record; none for other kinds.
+    pub fn source(&self) -> Option<&str> {
+        match self {
+            Subject::Endpoint(own) => Some(&own.source),
+            Subject::Record(own) => Some(&own.source),
+            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => {
+                None
+            }
+        }
+    }
+
     /// The namespace and name of the manifest that states its records; none for other kinds.
     pub fn manifest(&self) -> Option<(&str, &str)> {
         match self {

@@ -1,5 +1,7 @@
 //! From inventory and live DNS to decisions: by the reference copies, and by those of each other target.
 
+use std::collections::BTreeMap;
+
 use super::context::{CopyBlocks, ServerNames};
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
@@ -9,14 +11,14 @@ use super::recent::RecentPods;
 use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
 use super::waits::RrsetWaits;
-use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, affected, copies, derive};
+use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, affected, copies, derive, filtered};
 use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
-use crate::live::{Live, PoolCopies, ZoneIndex};
+use crate::live::{Live, OwnRrsets, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
-use crate::target::PoolBounds;
+use crate::target::{PoolBounds, PoolName};
 
 /// What decisions depend on, in addition to the inventory and live DNS.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +43,8 @@ pub struct DecisionInput<'a> {
     pub recent: &'a RecentPods,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
+    /// What the state says of who created what in the zones of DNS update records, by record.
+    pub own_of_records: &'a BTreeMap<PoolName, OwnRrsets>,
 }
 
 /// Derives all hosts, decides the standing of each, runs the rules, and joins what they do.
@@ -61,27 +65,43 @@ pub fn decide_and<T>(
     if records.is_empty() {
         return decide_alone(inventory, live, given, look);
     }
+    let config = &inventory.config;
+    let pool_of = |zone: ZoneIndex| config.pool(&config.zones[zone.0 as usize]);
+    let published: Vec<FleetDecisions> =
+        (0..records.len()).map(|place| decide_record(inventory, live, given, place)).collect();
     let is_record = |name: &str| records.iter().any(|record| *record.name == *name);
-    let pool_of = |zone: ZoneIndex| inventory.config.pool(&inventory.config.zones[zone.0 as usize]).name.as_str();
-    let published: Vec<FleetDecisions> = (0..records.len())
-        .map(|place| {
-            let name = &*records[place].name;
-            let live = live.only(|zone| pool_of(zone) == name);
-            let statements = given.statements.only(|source| source == name);
-            let (statements, copies, recent) = (&statements, &[][..], &RecentPods::default());
-            let given = DecisionInput { statements, copies, recent, ..given };
-            decide_alone(&inventory.of_record(place), &live, given, |_, _, decided| decided)
-        })
-        .collect();
-    let is_seen = |zone: ZoneIndex| !is_record(pool_of(zone));
+    let is_listed = |zone: ZoneIndex| !pool_of(zone).is_of_record;
     let statements = given.statements.only(|source| !is_record(source));
-    let live = live.only(is_seen);
-    let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_seen)).collect();
-    let given = DecisionInput { statements: &statements, copies: &copies, ..given };
+    let held = given.held.only(|pool| !config.pools.iter().any(|own| own.is_of_record && own.name == *pool));
+    let live = live.only(is_listed);
+    let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_listed)).collect();
+    let given = DecisionInput { statements: &statements, held: &held, copies: &copies, ..given };
     decide_alone(inventory, &live, given, |context, standings, mut decided| {
         published.into_iter().for_each(|own| decided.append(own));
         look(context, standings, decided)
     })
+}
+
+/// Decides what a DNS update record publishes, in its zones alone; `place` is that of its source.
+fn decide_record(inventory: &Inventory, live: &Live, given: DecisionInput<'_>, place: usize) -> FleetDecisions {
+    let config = &inventory.config;
+    let name = &*inventory.published.sources[place].name;
+    let is_own = |zone: ZoneIndex| {
+        let pool = config.pool(&config.zones[zone.0 as usize]);
+        pool.is_of_record && pool.name.as_str() == name
+    };
+    let own = given.own_of_records.iter().find(|(record, _)| record.as_str() == name).map(|(_, own)| own.clone());
+    let live = live.only(is_own).with_own(own.unwrap_or_default());
+    let (statements, held) =
+        (given.statements.only(|source| source == name), given.held.only(|pool| pool.as_str() == name));
+    let (copies, recent, waits) = (&[][..], &RecentPods::default(), &RrsetWaits::default());
+    let given = DecisionInput { statements: &statements, held: &held, copies, recent, waits, ..given };
+    let of_record = inventory.of_record(place);
+    let decided = decide_alone(&of_record, &live, given, |_, _, decided| decided);
+    match config.update_records.find(name) {
+        Some(record) => filtered::without_hidden(record, &of_record.stated, decided),
+        None => decided,
+    }
 }
 
 /// Decides about all that sees the same zones.
@@ -91,8 +111,9 @@ fn decide_alone<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
-    let DecisionInput { now, servers, bounds, selection, tripped, waits, statements, held, recent, copies: pools } =
-        given;
+    let DecisionInput {
+        now, servers, bounds, selection, tripped, waits, statements, held, recent, copies: pools, ..
+    } = given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
     let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));

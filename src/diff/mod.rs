@@ -37,6 +37,8 @@ pub mod records;
 
 mod endpoints;
 
+mod filtered;
+
 pub mod former_names;
 
 pub mod pod_doubt;

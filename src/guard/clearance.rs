@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::breakers::GLOBAL;
+use super::shares;
 use crate::dns::ZoneName;
 use crate::plan::{LimitKind, LimitState, Plan, SealedPlan, ZoneAction};
 
@@ -125,8 +126,7 @@ fn exists(plan: &Plan, counted: &[LimitState], name: &str) -> bool {
             LimitKind::Hosts => None,
             LimitKind::MaxByCause | LimitKind::MaxLoss => (scope == GLOBAL).then_some(()),
             LimitKind::MaxDelete | LimitKind::MaxModify => {
-                let zone = scope.strip_prefix("zone:")?;
-                plan.zones.iter().any(|seen| seen.zone.to_string() == zone).then_some(())
+                plan.zones.iter().any(|seen| shares::scope(plan, seen) == scope).then_some(())
             }
         }
     };

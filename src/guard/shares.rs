@@ -11,6 +11,7 @@ use crate::claim::Subject;
 use crate::dns::{Rtype, ZoneName};
 use crate::inventory::value::Percent;
 use crate::plan::{LimitKind, LimitSetting, LimitState, Plan, ZoneSeen};
+use crate::target::PoolName;
 
 /// The default of [`LimitRules::max_delete`]: one plan may delete a tenth of a zone's names.
 const MAX_DELETE: Percent = Percent::from_whole(10);
@@ -32,6 +33,9 @@ const TOGETHER: usize = 3;
 /// The smallest number of changes for which the cause is limited: one row may easily cause most of a few.
 const MANY: u64 = 20;
 
+/// What limits of a zone begin with.
+const ZONE: &str = "zone:";
+
 /// The period of limits that are about one plan.
 const THIS_PLAN: &str = "plan";
 
@@ -39,14 +43,14 @@ const THIS_PLAN: &str = "plan";
 /// hold for each copy of a zone, and the one of which most is used counts for all. Where a file states what changes in a
 /// zone, they are shares of all its RRsets, else of those that hosts have.
 pub(super) fn shares(plan: &Plan, rules: &LimitRules) -> Vec<LimitState> {
-    let mut changed: HashMap<&ZoneName, Vec<&Change>> = HashMap::new();
+    let mut changed: HashMap<(&PoolName, &ZoneName), Vec<&Change>> = HashMap::new();
     for change in plan.changes.iter().filter(|change| !change.is_of_owner()) {
-        changed.entry(&change.zone).or_default().push(change);
+        changed.entry((&change.pool, &change.zone)).or_default().push(change);
     }
     let mut limits: Vec<LimitState> = Vec::new();
     for seen in &plan.zones {
-        let changes = changed.get(&seen.zone).map_or(&[][..], Vec::as_slice);
-        for limit in of_copy(seen, changes, rules) {
+        let Some(changes) = changed.get(&(&seen.pool, &seen.zone)) else { continue };
+        for limit in of_copy((seen, scope(plan, seen)), changes, rules) {
             // The copies of a zone follow one another, and each has two limits at most.
             let mut latest = limits.iter_mut().rev().take(2);
             let same = latest.find(|other| other.scope == limit.scope && other.counts == limit.counts);
@@ -65,8 +69,18 @@ fn is_fuller(limit: &LimitState, other: &LimitState) -> bool {
     u128::from(limit.planned) * u128::from(other.max) > u128::from(other.planned) * u128::from(limit.max)
 }
 
-/// The shares of one copy of a zone; `changes` are those of all its copies.
-fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<LimitState> {
+/// What limits of a zone are about: of several zones of one name, those behind the first are named with their pools.
+pub(super) fn scope(plan: &Plan, seen: &ZoneSeen) -> String {
+    let first = plan.zones.iter().find(|other| other.zone == seen.zone);
+    if first.is_none_or(|first| first.pool == seen.pool) {
+        format!("{ZONE}{}", seen.zone)
+    } else {
+        format!("{ZONE}{}/{}", seen.pool, seen.zone)
+    }
+}
+
+/// The shares of one copy of a zone, with what limits of the zone are about; `changes` are those of all its copies.
+fn of_copy((seen, scope): (&ZoneSeen, String), changes: &[&Change], rules: &LimitRules) -> Vec<LimitState> {
     let mut counts = [0u64; 3];
     // Where more types are managed than AAAA and PTR, the share is one of all RRsets.
     let is_stated = changes.iter().any(|change| change.subjects().any(Subject::is_stated));
@@ -91,7 +105,7 @@ fn of_copy(seen: &ZoneSeen, changes: &[&Change], rules: &LimitRules) -> Vec<Limi
         let max = share.map_or(default, |share| part(share, of).max(1));
         let setting = rules.setting(counts, share);
         let limit = PlanLimit { counts, setting, max, planned, of };
-        (planned > 0).then(|| limit.state(format!("zone:{}", seen.zone)))
+        (planned > 0).then(|| limit.state(scope.clone()))
     };
     kinds.map(state).into_iter().flatten().collect()
 }

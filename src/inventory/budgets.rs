@@ -82,7 +82,7 @@ fn ttl(inventory: &Inventory, project: ProjectIndex) -> Option<Ttl> {
 /// The zone of a domain, where zonewright.toml has it.
 pub fn zone_of<'i>(inventory: &'i Inventory, domain: &Name) -> Option<&'i ZoneSpec> {
     let holds = |zone: &&ZoneSpec| domain.as_name().is_at_or_below(zone.name.as_name());
-    inventory.config.zones.iter().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len())
+    inventory.config.listed_zones().filter(holds).max_by_key(|zone| zone.name.as_name().as_wire().len())
 }
 
 /// Warns of a time that is shorter than the TTL of the records.

@@ -21,7 +21,7 @@ use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 pub use super::trust::{ProjectIndex, Trust};
-use super::update_record::UpdateRecords;
+use super::update_record::{RecordPool, RecordZone, UpdateRecords};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
@@ -259,11 +259,12 @@ pub struct Config {
     pub cms: Vec<CmsService>,
     /// How long a name that no host has keeps its records, counted from the first applied plan that would delete them.
     pub delete_after: Duration,
-    /// What `[[zone]]` lists, in the file's order; no name twice.
+    /// What `[[zone]]` lists, in the file's order, no name twice; then the zones of DNS update records, no name twice in one
+    /// pool.
     pub zones: Vec<ZoneSpec>,
-    /// What `[pool.X]` lists; [`ZoneSpec::pool`] counts into it.
+    /// What `[pool.X]` lists, then the pools of DNS update records; [`ZoneSpec::pool`] counts into it.
     pub pools: Vec<Pool>,
-    /// The DNS update records, of files of their own; their pools are not among those above.
+    /// The DNS update records, of files of their own.
     pub update_records: UpdateRecords,
     /// The file itself, for what providers find in their settings.
     pub source: SourceText,
@@ -385,6 +386,38 @@ pub enum ClaimAddresses {
 }
 
 impl Config {
+    /// What `[[zone]]` lists: all zones that hosts, pods and files may have names in. Their numbers are those among all zones.
+    pub fn listed_zones(&self) -> impl Iterator<Item = &ZoneSpec> {
+        self.zones.iter().take_while(|spec| !self.is_of_record(spec))
+    }
+
+    /// Whether a zone is seen by a DNS update record alone.
+    pub fn is_of_record(&self, zone: &ZoneSpec) -> bool {
+        self.pool(zone).is_of_record
+    }
+
+    /// Puts the pools and zones of the DNS update records behind all others, in the order of the records.
+    pub fn place_records(&mut self) {
+        for record in &self.update_records.records {
+            let Some(RecordPool { pool, zones, makes_zones, .. }) = &record.pool else { continue };
+            let zone = |zone: &RecordZone| ZoneSpec {
+                name: zone.name.clone(),
+                pool: self.pools.len(),
+                permission: Permission::Own,
+                claim_addresses: ClaimAddresses::Hosts,
+                ttl: None,
+                fence: None,
+                protect: Vec::new(),
+                purpose: ZonePurpose::Records,
+                create: if *makes_zones { ZoneApex::below(&zone.name) } else { None },
+                origin: zone.origin,
+                ttl_origin: None,
+            };
+            self.zones.extend(zones.iter().map(zone));
+            self.pools.push(pool.clone());
+        }
+    }
+
     /// The targets of all pools, in the order of the settings.
     pub fn targets(&self) -> impl Iterator<Item = &TargetSpec> {
         self.pools.iter().flat_map(|pool| &pool.targets)
@@ -432,9 +465,23 @@ impl Config {
     }
 
     /// A target among those of its pool; alone where no pool has it.
+    ///
+    /// The zones of a DNS update record are its own, whatever their names.
     pub fn scope(&self, target: &TargetId) -> TargetScope {
         let pool = self.pools.iter().find(|pool| pool.name == target.pool);
-        pool.map_or_else(|| TargetScope::only(target.clone()), |pool| pool.scope(target))
+        let scope = pool.map_or_else(|| TargetScope::only(target.clone()), |pool| pool.scope(target));
+        let is_of_record = pool.is_some_and(|pool| pool.is_of_record);
+        let listed = self.pools.iter().filter(|pool| is_of_record && !pool.is_of_record).map(|pool| pool.name.clone());
+        // One with a fault has no pool now, and has not lost what it published.
+        let of_records = self.update_records.records.iter().filter_map(|record| record.name.parse().ok());
+        TargetScope { apart: listed.chain(of_records).filter(|other| *other != target.pool).collect(), ..scope }
+    }
+
+    /// The scopes of the targets of a pool, where what is kept of RRsets must say whose they are: there are several targets, or
+    /// zones of one name.
+    pub fn scopes(&self, pool: &Pool) -> Option<Vec<TargetScope>> {
+        let is_needed = pool.has_several() || !self.update_records.records.is_empty();
+        is_needed.then(|| pool.targets.iter().map(|target| self.scope(&target.id)).collect())
     }
 
     /// The copy of a zone on which hosts are derived.
@@ -444,7 +491,7 @@ impl Config {
 
     /// The pool of a zone; [`PoolName::unknown`] where no `[[zone]]` has this name.
     pub fn pool_of(&self, zone: &ZoneName) -> PoolName {
-        let spec = self.zones.iter().find(|spec| spec.name == *zone);
+        let spec = self.listed_zones().find(|spec| spec.name == *zone);
         spec.map_or_else(PoolName::unknown, |spec| self.pools[spec.pool].name.clone())
     }
 }

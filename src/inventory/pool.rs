@@ -32,6 +32,8 @@ pub struct Pool {
     pub registry: Option<SettingsNode>,
     /// Where the key of encrypted TXT is, by its own settings.
     pub txt_key: Option<SettingsNode>,
+    /// Whether a DNS update record publishes to it: no other claim sees its zones.
+    pub is_of_record: bool,
 }
 
 /// `catalog` of a pool.
@@ -71,6 +73,11 @@ impl Pool {
         self.targets.len() > 1
     }
 
+    /// Whether what is kept of its zones says of which target it is: there are other copies, or other zones of one name.
+    pub fn names_targets(&self) -> bool {
+        self.has_several() || self.is_of_record
+    }
+
     /// How many voters a target is or feeds: its name servers, or itself where none follows it.
     pub fn votes(&self, target: &TargetId) -> usize {
         self.name_servers.iter().filter(|server| server.of == *target).count().max(1)
@@ -81,10 +88,10 @@ impl Pool {
         self.targets.iter().map(|target| self.votes(&target.id)).sum()
     }
 
-    /// One of its targets among them all.
-    pub fn scope(&self, target: &TargetId) -> TargetScope {
+    /// One of its targets among them all, whatever other pools there are.
+    pub(super) fn scope(&self, target: &TargetId) -> TargetScope {
         let others = self.targets.iter().filter(|other| other.id != *target).map(|other| other.id.name.clone());
-        TargetScope { target: target.clone(), others: others.collect() }
+        TargetScope { others: others.collect(), ..TargetScope::only(target.clone()) }
     }
 
     /// Whether targets reach the threshold; each is given once.

@@ -97,11 +97,17 @@ pub fn load_extent(
     SettingsFile::read(dir).load(extent, now, progress)
 }
 
-/// Reads the workspace in `dir` with other files in front of its own, and returns which of its own files were read.
+/// Reads the workspace in `dir` with other files in front of its own, and returns which of its own files were read; `judge` is
+/// that of [`SettingsFile::with_records`].
 ///
 /// A file of the layer is not compared with a digest file.
-pub fn load_behind(layer: Box<dyn FileLayer>, dir: &Path, now: Time) -> (LoadedWorkspace, Vec<BorrowedFile>) {
-    let settings = SettingsFile::of(OpenWorkspace::new(WorkspaceFolder::behind(layer, dir)));
+pub fn load_behind(
+    layer: Box<dyn FileLayer>,
+    dir: &Path,
+    now: Time,
+    judge: impl FnOnce(&mut Config) -> Diagnostics,
+) -> (LoadedWorkspace, Vec<BorrowedFile>) {
+    let settings = SettingsFile::of(OpenWorkspace::new(WorkspaceFolder::behind(layer, dir))).with_records(judge);
     let (loaded, folder) = load(settings, WorkspaceExtent::Whole, now, &|_| {});
     (loaded, folder.into_borrowed())
 }
@@ -133,6 +139,16 @@ impl SettingsFile {
     /// The settings; `None` where they cannot be used.
     pub fn config(&self) -> Option<&Config> {
         self.settings.as_ref().map(|settings| &settings.config)
+    }
+
+    /// Judges the targets of DNS update records, and gives the pools of those that can be used their places among all. What is
+    /// wrong with a record is a problem of the record alone.
+    pub fn with_records(mut self, judge: impl FnOnce(&mut Config) -> Diagnostics) -> SettingsFile {
+        if let Some(settings) = &mut self.settings {
+            self.of_records.append(judge(&mut settings.config));
+            settings.config.place_records();
+        }
+        self
     }
 
     /// Goes on with so much of the workspace; `now` is the clock, and `progress` hears what is being read, from any thread.

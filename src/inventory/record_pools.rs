@@ -85,9 +85,10 @@ impl PoolMaker<'_> {
         };
         let marking = self.marking(provider, &config.marking);
         let target = TargetSpec { has_marks: marking.registry.mark_place().is_some(), ..target };
-        let pool = pools::of_one(target, marking, self.terms.txt_key.clone());
+        let pool = pools::of_record(target, marking, self.terms.txt_key.clone());
         let is_dry_run = self.record.flag(ParameterName::DryRun) == Some(true);
-        Some(RecordPool { pool, zones, filter, policy: self.record.policy(), is_dry_run })
+        let makes_zones = provider == RecordProvider::CoreDns;
+        Some(RecordPool { pool, zones, filter, policy: self.record.policy(), is_dry_run, makes_zones })
     }
 
     /// Notes what is wrong.

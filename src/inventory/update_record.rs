@@ -12,6 +12,7 @@ use super::trust::Trust;
 use crate::diag::{Code, Origin};
 use crate::dns::ZoneName;
 use crate::document::words;
+use crate::target::PoolName;
 
 words! {
     /// What a record publishes to, in the word of its file; `azure-dns` is another word for `azure`.
@@ -75,6 +76,11 @@ impl Default for UpdateRecords {
 }
 
 impl UpdateRecords {
+    /// The record that a pool is of.
+    pub fn of_pool(&self, pool: &PoolName) -> Option<&UpdateRecord> {
+        self.find(pool.as_str()).filter(|record| record.pool.is_some())
+    }
+
     /// The record of a name; of several, the first.
     pub fn find(&self, name: &str) -> Option<&UpdateRecord> {
         let place = self.records.partition_point(|record| record.name.as_str() < name);
@@ -309,6 +315,8 @@ pub struct RecordPool {
     pub policy: Policy,
     /// Whether it is planned and never applied.
     pub is_dry_run: bool,
+    /// Whether a zone without any record is made: at an etcd it has no other sign than its records.
+    pub makes_zones: bool,
 }
 
 #[cfg(test)]

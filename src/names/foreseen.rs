@@ -143,7 +143,7 @@ mod tests {
 
     /// The configured zones, empty except for those that `other` changes.
     fn live(inventory: &Inventory, other: impl Fn(&ZoneName) -> Option<LiveZone>) -> Live {
-        let zones: Vec<&ZoneName> = inventory.config.zones.iter().map(|spec| &spec.name).collect();
+        let zones: Vec<&ZoneName> = inventory.config.listed_zones().map(|spec| &spec.name).collect();
         let apexes = Apexes::new(zones.iter().copied());
         let known = |zone: &ZoneName| LiveZone::known(empty(zone));
         let all = zones.iter().map(|zone| other(zone).unwrap_or_else(|| known(zone))).collect();

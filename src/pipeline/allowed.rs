@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::settings::WorkspaceSettings;
+use super::sights::CopySights;
 use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
 use crate::claim::Subject;
@@ -14,10 +15,11 @@ use crate::dns::{RrKey, Rrset, Rtype};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
 use crate::inventory::pods::PodSetFile;
 use crate::inventory::read::SETTINGS;
+use crate::inventory::update_record::ParameterName;
 use crate::plan::{MarkSeen, Plan, TxtFormSeen};
 use crate::registry::{Marking, Registry};
-use crate::state::{OwnershipRegister, SightedRrset, StateIdentity};
-use crate::target::{Answer, PoolName, Question};
+use crate::state::{OwnershipRegister, StateIdentity};
+use crate::target::{Answer, PoolName, Question, ZoneId};
 
 /// Refuses a plan whose owner, registry or form of TXT zonewright.toml no longer has: they say which RRsets are own.
 pub fn still_bound(plan: &Plan, config: &Config, place: &str) -> Result<(), Problem> {
@@ -95,17 +97,19 @@ pub fn refused(
     state: &dyn OwnershipRegister,
 ) -> Result<BTreeMap<usize, UnitVerdict>, Problem> {
     let by_id: HashMap<&str, &Project> = settings.projects.iter().map(|own| (own.id.as_str(), own)).collect();
-    let zones: HashMap<_, &ZoneSpec> = settings.config.zones.iter().map(|spec| (&spec.name, spec)).collect();
+    let config = &settings.config;
+    let zones: HashMap<ZoneId, &ZoneSpec> = config.zones.iter().map(|spec| (config.zone_id(spec), spec)).collect();
     let mut refused = BTreeMap::new();
     let mut foreign = ForeignChanges::default();
     for place in open {
         let change = &survey.changes[place];
-        let spec = zones.get(&change.zone);
+        let spec = zones.get(&change.zone_id());
         let project = by_id.get(change.project.as_str()).copied();
         let reason = project_forbids(settings, &change.project, project)
             .or_else(|| set_forbids(settings, plan, change))
             .or_else(|| edits_are_kept(settings, change, project))
-            .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)));
+            .or_else(|| spec.and_then(|spec| zone_protects(settings, spec, change)))
+            .or_else(|| record_forbids(settings, change));
         match reason {
             Some(reason) => drop(refused.insert(place, verdict(reason))),
             None if spec.is_some_and(|spec| spec.permission == Permission::Own) => foreign.suspect(place, change),
@@ -119,7 +123,10 @@ pub fn refused(
         }
         let RrKey { owner, rtype } = &survey.changes[place].key;
         let zone = &survey.changes[place].zone;
-        let at = zones.get(zone).map(|spec| settings.files.place(spec.origin).to_string()).unwrap_or_default();
+        let at = zones
+            .get(&survey.changes[place].zone_id())
+            .map(|spec| settings.files.place(spec.origin).to_string())
+            .unwrap_or_default();
         refused.insert(
             place,
             verdict(format!("`permission` of zone `{zone}` is `own` now ({at}), and {rtype} of `{owner}` is not own")),
@@ -181,6 +188,27 @@ fn edits_are_kept(settings: &WorkspaceSettings, change: &Change, project: Option
     })
 }
 
+/// Why a DNS update record forbids a change in its zones; none where it does not, and of other zones.
+fn record_forbids(settings: &WorkspaceSettings, change: &Change) -> Option<String> {
+    let record = settings.config.update_records.of_pool(&change.pool)?;
+    let pool = record.pool.as_ref()?;
+    let name = &record.name;
+    if pool.is_dry_run {
+        let place =
+            record.setting(ParameterName::DryRun).map(|setting| settings.files.place(setting.origin).to_string());
+        return Some(format!(
+            "`dry-run` of the record `{name}` says that it is not applied ({})",
+            place.unwrap_or_default()
+        ));
+    }
+    let owner = match change.registered() {
+        Some((_, owner)) => owner,
+        None => change.key.owner.as_name().to_name(),
+    };
+    let hides = pool.filter.hides(owner.as_name());
+    hides.then(|| format!("the filter of the record `{name}` hides `{owner}` now"))
+}
+
 /// Why a zone's `protect` forbids a change; none where it does not.
 fn zone_protects(settings: &WorkspaceSettings, spec: &ZoneSpec, change: &Change) -> Option<String> {
     if spec.protect.is_empty() {
@@ -238,9 +266,9 @@ impl ForeignChanges {
         foreign.extend(marked.filter(is_other).map(|place| (place, None)));
         let kept = of(Registry::Journal);
         if !kept.is_empty() {
+            let sights = CopySights::of(config);
             // All of a lane are of one target, or of pools that have no other.
-            let scope = survey.target.as_ref().map(|target| config.scope(target));
-            let sight = |place: &usize| SightedRrset { key: &survey.changes[*place].key, at: scope.as_ref() };
+            let sight = |place: &usize| sights.at(survey.target.as_ref(), &survey.changes[*place]);
             let created = state.created_by(&kept.iter().map(sight).collect::<Vec<_>>())?;
             let others = kept.into_iter().zip(created).filter(|(_, created)| created.is_none());
             foreign.extend(others.map(|(place, _)| (place, None)));

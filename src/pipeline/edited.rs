@@ -149,7 +149,7 @@ fn current_copies(input: &PlanInput, markers: &KnownMarkers, copies: BTreeSet<Co
     let live: HashMap<&CopyId, &Marker> = input.zones.markers.iter().map(|(copy, marker)| (copy, marker)).collect();
     let is_current = |copy: &CopyId| match markers.of(copy) {
         known if known.is_empty() => input.snapshot.is_none(),
-        _ if input.zones.asked.contains(&copy.zone) => true,
+        _ if input.zones.asked.contains(&copy.zone_id()) => true,
         known => {
             let mut markers = known.into_iter().flat_map(|known| known.marker.iter().chain(&known.open));
             live.get(copy).is_some_and(|live| markers.any(|marker| marker == *live))

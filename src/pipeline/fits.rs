@@ -12,7 +12,7 @@ use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::plan::{Plan, ZoneSeen};
 use crate::state::KnownMarkers;
-use crate::target::PoolName;
+use crate::target::{PoolName, ZoneId};
 
 /// The settings of the zones that a plan changes.
 ///
@@ -28,14 +28,14 @@ pub fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<
     let zones: BTreeSet<(&PoolName, &ZoneName)> = changes.chain(of_zones).collect();
     let unknown = |message: String, hint: &str| Problem::new(place, "unknown-zone", message).hint(hint);
     let spec = |(pool, name): (&PoolName, &ZoneName)| {
+        if let Some(spec) = config.zone(&ZoneId { pool: pool.clone(), name: name.clone() }) {
+            return Ok(spec);
+        }
         let spec = config.zones.iter().find(|spec| spec.name == *name).ok_or_else(|| {
             let message = format!("the plan changes the zone `{name}`, which is not in zonewright.toml");
             unknown(message, "plan again, or add the zone to zonewright.toml")
         })?;
         let own = &config.pools[spec.pool].name;
-        if own == pool {
-            return Ok(spec);
-        }
         let message =
             format!("the plan changes the zone `{name}` of pool `{pool}`, and zonewright.toml has it in `{own}`");
         Err(unknown(message, "plan again"))
@@ -83,7 +83,8 @@ pub fn state_lost(survey: &Survey<'_>, known: &KnownMarkers) -> Option<Problem> 
 pub fn moved(plan: &Plan, survey: &Survey<'_>, workspace: &Path) -> Vec<String> {
     let serial = |lane: &LaneSurvey<'_>, zone: &SurveyedCopy<'_>| {
         let is_it = |seen: &&ZoneSeen| {
-            seen.zone == zone.copy.zone && lane.target.as_ref().is_none_or(|target| seen.target == target.name)
+            let is_target = lane.target.as_ref().is_none_or(|target| seen.target == target.name);
+            seen.zone == zone.copy.zone && seen.pool == zone.copy.target.pool && is_target
         };
         let seen = plan.zones.iter().find(is_it)?.serial?;
         let now = zone.serial.filter(|now| *now != seen)?;

@@ -43,7 +43,7 @@ impl<'t> FreeNamesInquiry<'t> {
         asked: &[AskedFor<'t>],
         domains: &HashSet<Name>,
     ) -> Result<FreeNamesInquiry<'t>, Vec<UnclearZone>> {
-        let apexes = Apexes::new(inventory.config.zones.iter().map(|spec| &spec.name));
+        let apexes = Apexes::new(inventory.config.listed_zones().map(|spec| &spec.name));
         let mut sorted: Vec<&Name> = domains.iter().collect();
         sorted.sort();
         let own = |zone: &AskedFor<'_>| {

@@ -10,11 +10,11 @@ use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::recent_pods::recent_pods;
-use super::settings::{check_targets, local_folder, state_address};
+use super::settings::{check_targets, local_folder, read_settings, state_address};
 use super::targets::{bounds_of_pools, server_names};
-use super::{accepted, published, record_targets, subjects, txt_keys, zone_changes};
+use super::{accepted, published, subjects, txt_keys, zone_changes};
 use crate::claim::SubjectPick;
-use crate::diag::{CallError, Diagnostics, Problem, Severity, did_you_mean};
+use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::adopt::AdoptionTerms;
 use crate::diff::context::ServerNames;
 use crate::diff::decide::DecisionInput;
@@ -27,6 +27,7 @@ use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex};
+use crate::inventory::pool::Pool;
 use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
@@ -39,7 +40,7 @@ use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
 use crate::snapshot::Snapshot;
 use crate::state::{State, open_to_read};
-use crate::target::{PoolBounds, TargetId};
+use crate::target::{PoolBounds, TargetId, ZoneId};
 
 /// What to plan.
 #[derive(Debug, Clone)]
@@ -125,10 +126,15 @@ pub(super) struct PlanInput {
 impl PlanInput {
     /// What decisions depend on, without held edits.
     pub fn decision(&self) -> DecisionInput<'_> {
-        let PlanInput { now, servers, bounds, selection, tripped, waits, statements, nothing, recent, zones, .. } =
-            self;
-        let (held, copies) = (nothing, &zones.copies);
-        DecisionInput { now: *now, servers, bounds, selection, tripped, waits, statements, held, recent, copies }
+        let PlanInput {
+            now, servers, bounds, selection, tripped, waits, statements, nothing: held, recent, zones, ..
+        } = self;
+        let Zones { copies, own_of_records, .. } = zones;
+        #[rustfmt::skip]
+        let given = DecisionInput {
+            now: *now, servers, bounds, selection, tripped, waits, statements, held, recent, copies, own_of_records,
+        };
+        given
     }
 }
 
@@ -190,7 +196,8 @@ pub(super) fn gather(
             let cache = cache_of(request, &inventory.config);
             let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };
             let creation = zone_changes::terms(state.as_deref(), request.allow)?;
-            let request = ZonesRequest { inventory: &inventory, selection: &read_for, terms, creation: &creation };
+            let (inventory, selection, creation, statements) = (&inventory, &read_for, &creation, &statements);
+            let request = ZonesRequest { inventory, selection, terms, creation, statements };
             zones::read(&request, early, progress)
         }
     };
@@ -247,7 +254,7 @@ fn load_beside_zones(
     progress: &dyn Progress,
 ) -> ReadFirst {
     let is_narrowed = request.picks_subjects() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
-    let settings = SettingsFile::read(request.workspace);
+    let settings = read_settings(request.workspace);
     let config = settings.config().filter(|config| check_targets(config).error_count() == 0);
     let config = config.filter(|_| !is_narrowed && are_zones_read).cloned();
     // A state that cannot be read is reported at once, too.
@@ -334,25 +341,29 @@ fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<
     let known = state.map(|state| state.markers()).transpose()?.unwrap_or_default();
     let known = known.among(config.targets().map(|target| &target.id));
     let lost = zones.markers.iter().filter(|(copy, marker)| !known.covers(copy, marker));
-    let lost: BTreeSet<&ZoneName> = lost.map(|(copy, _)| &copy.zone).collect();
+    let lost: BTreeSet<ZoneId> = lost.map(|(copy, _)| copy.zone_id()).collect();
     let kept = config.zones.iter().filter(|spec| config.marking(spec).registry == Registry::Journal);
-    let forgotten = kept.map(|spec| &spec.name).filter(|zone| lost.contains(zone));
-    let forgotten = forgotten.cloned().collect();
+    let forgotten = kept.filter(|spec| lost.contains(&config.zone_id(spec))).map(|spec| spec.name.clone());
+    let forgotten = forgotten.collect();
     Ok((with_own(config, zones, state)?, forgotten))
 }
 
-/// The same zones, with what the state says of who created what: in pools of several targets at each of them.
+/// The same zones, with what the state says of who created what: in pools of several targets at each of them, and by itself
+/// for each DNS update record.
 fn with_own(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<Zones, Problem> {
     let Some(state) = state else { return Ok(zones) };
     let Zones { mut live, mut copies, .. } = zones;
-    if copies.is_empty() {
+    if copies.is_empty() && config.update_records.records.is_empty() {
         live.know_own(state.own()?);
         return Ok(Zones { live, copies, ..zones });
     }
     let own_at = |target: &TargetId| state.own_at(&config.scope(target));
-    let alone = config.pools.iter().filter(|pool| !pool.has_several()).map(|pool| &pool.targets[0].id);
+    let (of_records, listed): (Vec<&Pool>, Vec<&Pool>) = config.pools.iter().partition(|pool| pool.is_of_record);
+    let of_record = |pool: &Pool| Ok((pool.name.clone(), own_at(&pool.targets[0].id)?));
+    let own_of_records = of_records.into_iter().map(of_record).collect::<Result<_, Problem>>()?;
+    let alone = listed.into_iter().filter(|pool| !pool.has_several()).map(|pool| &pool.targets[0].id);
     let references = alone.chain(copies.iter().flat_map(PoolCopies::references));
-    // A name is in one zone, and so in one pool.
+    // A name is in one zone, and so in one pool: those of records are left out.
     let own = references.map(own_at).collect::<Result<Vec<OwnRrsets>, Problem>>()?;
     live.know_own(own.into_iter().fold(OwnRrsets::default(), OwnRrsets::joined));
     for pool in &mut copies {
@@ -372,7 +383,7 @@ fn with_own(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<
             seen.live.know_own(own_at(&seen.target)?);
         }
     }
-    Ok(Zones { live, copies, ..zones })
+    Ok(Zones { live, copies, own_of_records, ..zones })
 }
 
 /// What is reported about the snapshot that is used in place of live DNS.
@@ -400,7 +411,7 @@ pub(super) fn load_extent(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
-    go_on(SettingsFile::read(workspace), extent, now, progress)
+    go_on(read_settings(workspace), extent, now, progress)
 }
 
 /// Loads a part of the inventory by settings that were read, as [`load`] does.
@@ -421,12 +432,6 @@ fn go_on(
     let targets = check_targets(&inventory.config);
     let are_unusable = targets.error_count() > 0;
     diagnostics.append(targets);
-    let of_records = record_targets::check(&mut inventory.config);
-    for error in of_records.iter().filter(|found| found.severity == Severity::Error) {
-        let file = inventory.files.name(error.origin.file).to_owned();
-        *inventory.settings_errors.entry(file).or_default() += 1;
-    }
-    diagnostics.append(of_records);
     diagnostics.settle();
     if are_unusable { unusable(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
 }

@@ -12,6 +12,7 @@ use crate::inventory::pods::{PodSetFile, PodSetIndex};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::source::APPS;
 use crate::inventory::stated::RecordSource;
+use crate::inventory::update_record::{RecordRemark, RecordStanding};
 use crate::provider;
 use crate::reading::Zones;
 use crate::target::{RrsetComparison, TargetId};
@@ -21,14 +22,15 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     let mut notices = unknown_sources(inventory);
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
     notices.extend(pods_without_a_set(inventory));
-    notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zone, error)));
+    notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zones.live.zone(*zone).name(), error)));
     notices.extend(unread_records(inventory));
     notices.extend(unread_apps(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());
     notices.extend(stray_pods(inventory));
     notices.extend(unread_copies(zones));
     notices.extend(uncompared(&inventory.config));
-    notices.extend(zones.asked.iter().map(|zone| not_looked_for(zone, zones.for_some)));
+    notices.extend(without_effect(inventory));
+    notices.extend(zones.asked.iter().map(|zone| not_looked_for(&zone.name, zones.for_some)));
     (notices, is_partial)
 }
 
@@ -173,6 +175,22 @@ pub(super) fn slow_targets<'c>(config: &'c Config, changes: &'c [Change]) -> imp
             pace.requests
         );
         (time >= LONG).then_some(Notice { code: NoticeCode::SlowTarget, name: place, subject: None, message })
+    })
+}
+
+/// The notices about parameters of DNS update records that change nothing: one for each record that zonewright carries out.
+fn without_effect(inventory: &Inventory) -> impl Iterator<Item = Notice> {
+    let records = inventory.config.update_records.records.iter();
+    let carried = records.filter(|record| record.standing() == RecordStanding::Zonewright);
+    carried.filter(|record| !record.without_effect.is_empty()).map(|record| {
+        let name = &record.name;
+        let remark = |remark: &RecordRemark| {
+            let place = inventory.files.place(remark.origin);
+            format!("`{}` ({place}): {}", remark.name.as_str(), remark.why)
+        };
+        let remarks: Vec<String> = record.without_effect.iter().map(remark).collect();
+        let message = format!("parameters of the DNS update record `{name}` have no effect: {}", remarks.join("; "));
+        Notice { code: NoticeCode::WithoutEffect, name: name.clone(), subject: None, message }
     })
 }
 

@@ -22,7 +22,7 @@ use crate::diff::decide::{self, DecisionInput};
 use crate::diff::held::HeldEdits;
 use crate::diff::judge::FleetDecisions;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
-use crate::dns::{Name, ZoneName};
+use crate::dns::Name;
 use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
 use crate::inventory::pool::Pool;
@@ -38,6 +38,7 @@ use crate::reading::Zones;
 use crate::registry::{Marking, Registry};
 use crate::rollout::via::add_via;
 use crate::state::State;
+use crate::target::PoolName;
 
 /// A plan, and the findings of the same run.
 #[derive(Debug)]
@@ -253,10 +254,8 @@ fn zone_changes_of(
 
 /// The targets of the zones that changes are in, each once.
 pub(super) fn targets(config: &Config, changes: &[Change]) -> Vec<String> {
-    let changed: BTreeSet<&ZoneName> = changes.iter().map(|change| &change.zone).collect();
-    let pools: BTreeSet<usize> =
-        config.zones.iter().filter(|zone| changed.contains(&zone.name)).map(|zone| zone.pool).collect();
-    let targets = pools.into_iter().flat_map(|pool| &config.pools[pool].targets);
+    let changed: BTreeSet<&PoolName> = changes.iter().map(|change| &change.pool).collect();
+    let targets = config.pools.iter().filter(|pool| changed.contains(&pool.name)).flat_map(|pool| &pool.targets);
     let mut places: Vec<String> = targets.map(provider::place).collect();
     places.dedup();
     places

@@ -277,8 +277,8 @@ pub(super) fn after(earlier: ApplyRun, next: Result<ApplyRun, Problem>) -> Apply
 
 /// What was sent to each copy in two rounds, sorted by the name of the zone, and by target.
 fn both(earlier: Vec<ZoneWritten>, next: Vec<ZoneWritten>) -> Vec<ZoneWritten> {
-    let place = |written: &ZoneWritten| (written.zone.clone(), written.target.clone());
-    let mut zones: BTreeMap<(ZoneName, Option<String>), ZoneWritten> =
+    let place = |written: &ZoneWritten| (written.zone.clone(), written.pool.clone(), written.target.clone());
+    let mut zones: BTreeMap<(ZoneName, PoolName, Option<String>), ZoneWritten> =
         earlier.into_iter().map(|written| (place(&written), written)).collect();
     for written in next {
         zones
@@ -351,6 +351,7 @@ mod tests {
     /// The result of a round that sent so many updates to a zone.
     fn round(sent: &[(&str, usize)]) -> ApplyRun {
         let zone = |(name, updates): &(&str, usize)| ZoneWritten {
+            pool: crate::change::fixture::pool(),
             zone: fixture::zone(name),
             target: None,
             updates: *updates,

@@ -33,11 +33,18 @@ impl From<Problem> for OpenError {
     }
 }
 
+/// Reads zonewright.toml and the DNS update records, and judges the targets of these.
+///
+/// Commands that read all files report what is wrong with a record, as of project files.
+pub fn read_settings(workspace: &Path) -> SettingsFile {
+    SettingsFile::read(workspace).with_records(record_targets::check)
+}
+
 /// Loads zonewright.toml alone, and checks the targets' settings.
 ///
 /// Errors: what is wrong, where they cannot be used.
 pub fn load_config(workspace: &Path) -> Result<(Config, Files), Box<Findings>> {
-    checked(SettingsFile::read(workspace).into_config())
+    checked(read_settings(workspace).into_config())
 }
 
 /// What people set, as it is now: for commands that read no export.
@@ -59,7 +66,7 @@ pub struct WorkspaceSettings {
 ///
 /// Errors: what is wrong, where zonewright.toml cannot be used; or a key of the registry cannot be had.
 pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, OpenError> {
-    let ReadSettings { loaded, projects, pod_sets, sources } = SettingsFile::read(workspace).into_projects();
+    let ReadSettings { loaded, projects, pod_sets, sources } = read_settings(workspace).into_projects();
     let (mut config, files) = checked(loaded)?;
     txt_keys::fetch(&mut config, workspace)?;
     Ok(WorkspaceSettings { config, files, projects, pod_sets, sources })
@@ -93,11 +100,7 @@ fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
         diagnostics.settle();
     }
     match config {
-        Some(mut config) if diagnostics.error_count() == 0 => {
-            // Commands that read all files report what is wrong with a record, as of project files.
-            record_targets::check(&mut config);
-            Ok((config, files))
-        }
+        Some(config) if diagnostics.error_count() == 0 => Ok((config, files)),
         _ => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
     }
 }
@@ -105,10 +108,13 @@ fn checked(loaded: LoadedConfig) -> Result<(Config, Files), Box<Findings>> {
 /// Checks the settings of all targets and name servers.
 pub fn check_targets(config: &Config) -> Diagnostics {
     let mut found = Diagnostics::default();
-    config.targets().for_each(|target| found.append(provider::check(target, &config.source)));
+    // Those of DNS update records are judged by themselves.
+    let listed = || config.pools.iter().filter(|pool| !pool.is_of_record);
+    let targets = listed().flat_map(|pool| &pool.targets);
+    targets.for_each(|target| found.append(provider::check(target, &config.source)));
     let name_servers = config.pools.iter().flat_map(|pool| &pool.name_servers);
     name_servers.for_each(|server| found.append(provider::check_name_server(&server.settings, &config.source)));
-    let keys = config.txt_key.iter().chain(config.pools.iter().filter_map(|pool| pool.txt_key.as_ref()));
+    let keys = config.txt_key.iter().chain(listed().filter_map(|pool| pool.txt_key.as_ref()));
     keys.for_each(|key| found.append(provider::txt_key::check(key, &config.source)));
     let tokens = config.cms.iter().filter_map(|service| service.token.as_ref());
     tokens.for_each(|token| found.append(provider::token::check(token, &config.source)));

@@ -1,4 +1,4 @@
-//! As what the state is asked for RRsets: in pools of several targets for those of a copy, else for those of any copy.
+//! As what the state is asked for RRsets: for those of a copy, or of any copy where a name is in one copy alone.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,18 @@ use crate::diag::Problem;
 use crate::dns::RrKey;
 use crate::drift::WrittenCopy;
 use crate::inventory::model::Config;
+use crate::inventory::pool::Pool;
 use crate::state::{OwnershipRegister, SightedRrset};
-use crate::target::{PoolName, TargetScope};
+use crate::target::{PoolName, TargetId, TargetScope};
 
-/// The targets of pools of several, in the order of the settings.
+/// The targets of pools of which a name may be in several copies, in the order of the settings.
 pub(super) struct CopySights(BTreeMap<PoolName, Vec<TargetScope>>);
 
 impl CopySights {
     /// Those of a configuration.
     pub fn of(config: &Config) -> CopySights {
-        let several = config.pools.iter().filter(|pool| pool.has_several());
-        let scopes = several.map(|pool| {
-            let scopes = pool.targets.iter().map(|target| pool.scope(&target.id)).collect();
-            (pool.name.clone(), scopes)
-        });
-        CopySights(scopes.collect())
+        let scopes = |pool: &Pool| Some((pool.name.clone(), config.scopes(pool)?));
+        CopySights(config.pools.iter().filter_map(scopes).collect())
     }
 
     /// An RRset of the reference copy of a zone of a pool.
@@ -35,6 +32,13 @@ impl CopySights {
         let Some(scopes) = self.0.get(&change.pool) else { return vec![SightedRrset::anywhere(key)] };
         let own = scopes.iter().filter(|scope| change.is_for(&scope.target));
         own.map(|scope| SightedRrset { key, at: Some(scope) }).collect()
+    }
+
+    /// The RRset of a change at a target of its pool, or at the only one.
+    pub fn at<'a>(&'a self, target: Option<&TargetId>, change: &'a Change) -> SightedRrset<'a> {
+        let scopes = self.0.get(&change.pool).into_iter().flatten();
+        let at = scopes.into_iter().find(|scope| target.is_none_or(|target| scope.target == *target));
+        SightedRrset { key: &change.key, at }
     }
 
     /// The RRset of a change in the first copy that it is for.
@@ -59,8 +63,10 @@ pub(super) fn last_written(
         None => vec![None; sought.len()],
     };
     let mut written = written.into_iter();
-    let copy =
-        |sight: &SightedRrset<'_>, written| WrittenCopy { target: sight.at.map(|scope| scope.target.clone()), written };
+    let copy = |sight: &SightedRrset<'_>, written| {
+        let several = sight.at.filter(|scope| !scope.others.is_empty());
+        WrittenCopy { target: several.map(|scope| scope.target.clone()), written }
+    };
     let of_change = |sights: &Vec<SightedRrset<'_>>| {
         sights.iter().map(|sight| copy(sight, written.next().expect("each RRset has an answer"))).collect()
     };

@@ -1,6 +1,7 @@
 //! Makes a snapshot from targets: each zone is saved as soon as it is read, so that few are in memory at once. Only
 //! where zones are queried name by name are all of them read first, because the inventory says which names.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use super::inputs::load;
 use super::settings::load_config;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
+use crate::diff::statements::KeptStatements;
 use crate::dns::ZoneName;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::value::Time;
@@ -19,7 +21,7 @@ use crate::provider::outage;
 use crate::reading::CreationTerms;
 use crate::reading::open::{all_copies, each_copy, open_targets};
 use crate::reading::{ReadingTerms, Zones, ZonesRequest, zones};
-use crate::snapshot::{SavedCopy, SavedZone, SnapshotCounts, SnapshotWriter, UnreadZone};
+use crate::snapshot::{SavedCopy, SavedZone, SnapshotCounts, SnapshotWriter, UnreadZone, target_of_record};
 use crate::target::{OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneRead};
 
 /// What was saved, and what was found.
@@ -63,7 +65,7 @@ pub fn save(
     let outcomes = each_copy(&config, &readers, progress, |place, target| {
         let spec = &config.zones[place];
         let name = shown_target(&config, spec, &target.id);
-        (!is_known.contains(&place)).then(|| save_whole(&writer, target, &spec.name, name))
+        (!is_known.contains(&place)).then(|| save_whole(&writer, target, &spec.name, name.as_deref()))
     });
     let (mut saved, mut unread, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for ((place, target), outcome) in all_copies(&config).into_iter().zip(outcomes) {
@@ -76,7 +78,7 @@ pub fn save(
                 findings.zones.extend(found.map(|found| *found));
             }
             Err(error) => {
-                unread.push(list(spec.name.clone(), shown_target(&config, spec, target), &error));
+                unread.push(list(spec.name.clone(), shown_target(&config, spec, target).as_deref(), &error));
                 errors.push(error);
             }
         }
@@ -93,9 +95,12 @@ pub fn save(
     Ok(SavedSnapshot { counts, findings })
 }
 
-/// The name of a target, where its pool has several.
-fn shown_target<'t>(config: &Config, spec: &ZoneSpec, target: &'t TargetId) -> Option<&'t str> {
-    config.pool(spec).has_several().then_some(target.name.as_str())
+/// What a snapshot calls a target, where its pool has several or is that of a DNS update record.
+fn shown_target<'t>(config: &Config, spec: &ZoneSpec, target: &'t TargetId) -> Option<Cow<'t, str>> {
+    if config.is_of_record(spec) {
+        return Some(Cow::Owned(target_of_record(target.pool.as_str())));
+    }
+    config.pool(spec).has_several().then_some(Cow::Borrowed(target.name.as_str()))
 }
 
 /// A copy of a zone that was saved, with what is questionable in it; or why it could not be saved; or why it could not
@@ -110,10 +115,7 @@ fn save_whole(
     name: Option<&str>,
 ) -> SaveOutcome {
     let read = target.access.as_deref().map_err(Problem::clone)?.read_zone(zone)?;
-    let saved = match name {
-        None => writer.write_zone(copy_of(&read), None),
-        Some(name) => writer.write_copy(name, copy_of(&read)),
-    };
+    let saved = writer.write(name, copy_of(&read), None);
     Ok(saved.map(|saved| (saved, read.findings)))
 }
 
@@ -125,22 +127,24 @@ fn save_known(
     progress: &dyn Progress,
 ) -> Result<(Vec<(usize, SaveOutcome)>, Findings), SnapshotError> {
     let (inventory, diagnostics) = load(terms.workspace, terms.now, progress).map_err(SnapshotError::Settings)?;
-    let request =
-        ZonesRequest { inventory: &inventory, selection: &Selection::default(), terms, creation: &CreationTerms::NONE };
+    let (selection, statements) = (&Selection::default(), &KeptStatements::default());
+    let request = ZonesRequest { inventory: &inventory, selection, terms, creation: &CreationTerms::NONE, statements };
     let Zones { live, unread, missing, findings, .. } = zones::read(&request, None, progress);
-    let mut unread: HashMap<ZoneName, Problem> = unread.into_iter().collect();
+    let mut unread: HashMap<ZoneIndex, Problem> = unread.into_iter().collect();
     let missing: HashSet<&ZoneName> = missing.iter().map(|copy| &copy.zone).collect();
     let config = &inventory.config;
     // Others are read whole afterwards: what would be made is not live, and a closed zone is not kept in `live`.
-    let save = |(place, zone): (ZoneIndex, &LiveZone)| {
-        let place = place.0 as usize;
-        let has_one = !config.pool(&config.zones[place]).has_several();
+    let save = |(number, zone): (ZoneIndex, &LiveZone)| {
+        let place = number.0 as usize;
+        let spec = &config.zones[place];
+        let has_one = !config.pool(spec).has_several();
         let contents = zone.contents().filter(|_| has_one && !missing.contains(zone.name()));
         let saved = contents.map(|contents| {
             let copy = SavedCopy { contents, opaque: &zone.opaque(), is_flat: zone.is_flat() };
-            writer.write_zone(copy, zone.knowledge())
+            let target = shown_target(config, spec, &config.reference(spec).id);
+            writer.write(target.as_deref(), copy, zone.knowledge())
         });
-        let error = has_one.then(|| unread.remove(zone.name())).flatten();
+        let error = has_one.then(|| unread.remove(&number)).flatten();
         let outcome = saved.map(|saved| Ok(saved.map(|saved| (saved, None)))).or(error.map(Err))?;
         Some((place, outcome))
     };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::settings::local_folder;
 use crate::apply::{CopyAccess, PoolShare, VoteTerms};
+use crate::change::Change;
 use crate::diag::Problem;
 use crate::diff::context::ServerNames;
 use crate::dns::ZoneName;
@@ -17,7 +18,7 @@ use crate::plan::Plan;
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
-use crate::target::{CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence};
+use crate::target::{CopyId, PoolBounds, PoolName, RecordTypes, TargetId, TargetSet, WriteTarget, ZoneFence, ZoneId};
 
 /// The targets of zones.
 pub(super) struct Targets<'a> {
@@ -53,8 +54,8 @@ impl<'a> Targets<'a> {
 
     /// The copies of the zones of a plan.
     pub fn of_plan(&self, plan: &Plan) -> Vec<CopyAccess<'a>> {
-        let names: BTreeSet<&ZoneName> = plan.changes.iter().map(|change| &change.zone).collect();
-        self.copies.iter().filter(|access| names.contains(&access.copy.zone)).cloned().collect()
+        let zones: BTreeSet<ZoneId> = plan.changes.iter().map(Change::zone_id).collect();
+        self.copies.iter().filter(|access| zones.contains(&access.copy.zone_id())).cloned().collect()
     }
 
     /// Finishes all targets; gives what went wrong.

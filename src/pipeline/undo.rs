@@ -31,8 +31,8 @@ use crate::plan::{Plan, PlanScope};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, SentUpdate, SightedRrset, State, StateLock};
-use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope};
+use crate::state::{self, ApplyId, SentChange, SentUpdate, SightedRrset, State, StateLock};
+use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope, ZoneId};
 use crate::undo::{self, EditedRrset, UndoJudgement, ZonePool};
 
 /// Why there is no plan that undoes an apply.
@@ -154,15 +154,26 @@ fn sent_and_made_up(state: &dyn State, id: ApplyId) -> Result<Vec<SentUpdate>, P
 ///
 /// Errors: the state cannot be read, or the journal has an entry that zonewright never writes.
 fn net(state: &dyn State, id: ApplyId, config: &Config) -> Result<Vec<Change>, Problem> {
-    undo::net(id, &sent_and_made_up(state, id)?, |zone| zone_pool(config, zone)).map_err(|odd| {
+    undo::net(id, &sent_and_made_up(state, id)?, |update| pool_sent_to(config, update)).map_err(|odd| {
         Problem::new(state.address().to_string(), "state-unreadable", odd.to_string())
             .hint("restore the last good copy of the state")
     })
 }
 
-/// The pool of a zone, with its targets where it has several.
-fn zone_pool(config: &Config, zone: &ZoneName) -> ZonePool {
-    let pool = config.pool_of(zone);
+/// The pool that an update was sent to: where it is gone, or not known, the one in which the zone is now. What a DNS update
+/// record published is in no other pool.
+fn pool_sent_to(config: &Config, SentUpdate { target, zone, changes, .. }: &SentUpdate) -> ZonePool {
+    let sent_to = ZoneId { pool: target.pool.clone(), name: zone.clone() };
+    let is_of_record = |change: &SentChange| change.subject.source() == Some(target.pool.as_str());
+    if config.zone(&sent_to).is_some() || changes.iter().any(is_of_record) {
+        return zone_pool(config, &sent_to);
+    }
+    zone_pool(config, &ZoneId { pool: config.pool_of(zone), ..sent_to })
+}
+
+/// A pool, with its targets where it has several.
+fn zone_pool(config: &Config, ZoneId { pool, .. }: &ZoneId) -> ZonePool {
+    let pool = pool.clone();
     let several = config.pools.iter().find(|own| own.name == pool && own.has_several());
     let mut targets: Vec<String> =
         several.into_iter().flat_map(|own| &own.targets).map(|target| target.id.name.clone()).collect();
@@ -173,8 +184,8 @@ fn zone_pool(config: &Config, zone: &ZoneName) -> ZonePool {
 /// The targets of RRsets that were changed since; `None` where the pool has one alone.
 fn scopes(config: &Config, edited: &[EditedRrset]) -> Vec<Option<TargetScope>> {
     let scope = |EditedRrset { inverse, .. }: &EditedRrset| {
-        let name = inverse.targets.first()?.clone();
-        Some(config.scope(&TargetId { pool: inverse.pool.clone(), name }))
+        let pool = config.pools.iter().find(|pool| pool.name == inverse.pool)?;
+        config.scopes(pool)?.into_iter().find(|scope| inverse.is_for(&scope.target))
     };
     edited.iter().map(scope).collect()
 }
@@ -375,27 +386,28 @@ fn target_left_out(target: &TargetId, subject: Subject) -> Notice {
 
 /// Reads the RRsets that an apply changed, copies in parallel.
 fn observe(done: Vec<Change>, config: &Config, workspace: &Path, now: Time) -> ObservedChanges {
-    let mut places: BTreeMap<(ZoneName, Option<String>), Vec<usize>> = BTreeMap::new();
+    let mut places: BTreeMap<(ZoneId, Option<String>), Vec<usize>> = BTreeMap::new();
     for (place, change) in done.iter().enumerate() {
-        places.entry((change.zone.clone(), change.targets.first().cloned())).or_default().push(place);
+        places.entry((change.zone_id(), change.targets.first().cloned())).or_default().push(place);
     }
-    let touched: BTreeSet<&ZoneName> = places.keys().map(|(zone, _)| zone).collect();
-    let is_touched = |spec: &&ZoneSpec| touched.contains(&spec.name);
+    let touched: BTreeSet<&ZoneId> = places.keys().map(|(zone, _)| zone).collect();
+    let is_touched = |spec: &&ZoneSpec| touched.contains(&config.zone_id(spec));
     let specs: Vec<&ZoneSpec> = config.zones.iter().filter(is_touched).collect();
-    let configured: BTreeSet<&ZoneName> = specs.iter().map(|spec| &spec.name).collect();
-    let gone = touched.iter().filter(|zone| !configured.contains(**zone));
+    let gone: BTreeSet<&ZoneName> =
+        touched.iter().filter(|zone| config.zone(zone).is_none()).map(|zone| &zone.name).collect();
     let no_copy = |zone: &ZoneName| {
         let pool = PoolName::unknown();
         CopyId { target: TargetId::only(&pool), zone: zone.clone() }
     };
-    let mut unread: Vec<(CopyId, Problem)> = gone.map(|zone| (no_copy(zone), not_configured(zone))).collect();
+    let mut unread: Vec<(CopyId, Problem)> =
+        gone.into_iter().map(|zone| (no_copy(zone), not_configured(zone))).collect();
     let opened = OpenedZones::open(config, specs, workspace, now);
     let accesses: Vec<(CopyAccess<'_>, &Vec<usize>)> = opened
         .copies()
         .into_iter()
         .filter_map(|access| {
             let target = access.share.map(|_| access.copy.target.name.clone());
-            let own = places.get(&(access.copy.zone.clone(), target))?;
+            let own = places.get(&(access.copy.zone_id(), target))?;
             Some((access, own))
         })
         .collect();

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::settings::state_address;
+use super::settings::{read_settings, state_address};
 use crate::inventory::Inventory;
 use crate::inventory::read::{self, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
@@ -48,7 +48,7 @@ pub fn words(workspace: &Path, vocabulary: Vocabulary, now: Time) -> Vec<String>
             sets.into_iter().map(|set| set.id.into_string()).collect()
         }
         Vocabulary::Zones => {
-            let config = SettingsFile::read(workspace).into_config().config;
+            let config = read_settings(workspace).into_config().config;
             let zones: BTreeSet<String> =
                 config.iter().flat_map(|config| &config.zones).map(|zone| zone.name.to_string()).collect();
             zones.into_iter().map(|zone| zone.trim_end_matches('.').to_owned()).collect()
@@ -73,7 +73,7 @@ fn hosts(inventory: &Inventory) -> Vec<String> {
 
 /// The numbers of the last applies.
 fn applies(workspace: &Path) -> Option<Vec<String>> {
-    let config = SettingsFile::read(workspace).into_config().config?;
+    let config = read_settings(workspace).into_config().config?;
     let state = open_to_read(&state_address(workspace, &config)).ok()??;
     let applies = state.applies(APPLIES).ok()?;
     Some(applies.iter().map(|apply| apply.id.0.to_string()).collect())

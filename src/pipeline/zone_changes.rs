@@ -15,7 +15,7 @@ use crate::plan::zone_change::members;
 use crate::plan::{Plan, ZoneAction, ZoneChange, ZoneSeen};
 use crate::reading::{CreationTerms, Zones};
 use crate::state::{State, ZoneActionRow, ZoneRegister};
-use crate::target::{CopyId, PoolName, TargetId, marker_key};
+use crate::target::{CopyId, PoolName, TargetId, ZoneId, marker_key};
 
 /// What decides whether zones are made that targets lack.
 pub(super) fn terms(state: Option<&dyn State>, allowed: &[Allowance]) -> Result<CreationTerms, Problem> {
@@ -53,8 +53,8 @@ pub(super) fn decide(config: &Config, zones: &Zones, state: Option<&dyn State>) 
     let not_made: BTreeSet<&CopyId> = zones.not_made.iter().map(|(copy, _)| copy).collect();
     let unread: BTreeSet<&CopyId> = zones.unread_copies.iter().map(|(copy, _)| copy).collect();
     plan.notices.extend(zones.not_made.iter().map(|(copy, problem)| not_made_notice(copy, problem)));
-    for spec in &config.zones {
-        let is_unread = zones.unread.iter().any(|(zone, _)| *zone == spec.name);
+    for (place, spec) in config.zones.iter().enumerate() {
+        let is_unread = zones.unread.iter().any(|(zone, _)| zone.0 as usize == place);
         for copy in config.copies(spec) {
             let known_here = !is_unread && !unread.contains(&copy) && !not_made.contains(&copy);
             match spec.purpose {
@@ -126,8 +126,11 @@ pub(super) fn newly_seen(
 
 /// The copies that a plan saw, of zones that are made where they are missing.
 fn to_note(plan: &Plan, config: &Config) -> Vec<CopyId> {
-    let is_made = |zone: &ZoneName| config.zones.iter().any(|spec| spec.name == *zone && spec.create.is_some());
-    let seen = plan.zones.iter().filter(|seen| seen.serial.is_some() && is_made(&seen.zone));
+    let is_made = |seen: &ZoneSeen| {
+        let zone = ZoneId { pool: seen.pool.clone(), name: seen.zone.clone() };
+        config.zone(&zone).is_some_and(|spec| spec.create.is_some())
+    };
+    let seen = plan.zones.iter().filter(|seen| seen.serial.is_some() && is_made(seen));
     let copy = |seen: &ZoneSeen| CopyId {
         target: TargetId { pool: seen.pool.clone(), name: seen.target.clone() },
         zone: seen.zone.clone(),

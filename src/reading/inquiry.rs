@@ -4,14 +4,17 @@
 //! live DNS with the answers added. The rounds: every name that a selected host has or had; then the reverse name of
 //! every address that such a host may have, or that is at such a name; then every name that a PTR found there points
 //! to. For a plan of only some hosts, a last round queries the names of other hosts whose standing matters to these.
-//! Other names of such a zone are not queried.
+//! Other names of such a zone are not queried. In the zones of DNS update records one round queries what they publish now,
+//! and what applies noted that they published.
 
 use super::needed::{NeededNames, sorted};
 use super::side_by_side::side_by_side;
 use crate::diag::Problem;
+use crate::diff::statements::KeptStatements;
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::Inventory;
 use crate::inventory::model::Project;
+use crate::inventory::stated::StatedEntry;
 use crate::live::asked::AskedZone;
 use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::progress::{Progress, RunStage};
@@ -60,7 +63,7 @@ impl QueriedZone<'_> {
 
 /// Queries all that the rules need in the zones `asking`; `live` is a draft that has only their first answers.
 pub fn follow(
-    inventory: &Inventory,
+    (inventory, statements): (&Inventory, &KeptStatements),
     needed: &mut NeededNames<'_>,
     live: Live,
     asking: &mut [QueriedZone<'_>],
@@ -85,6 +88,7 @@ pub fn follow(
     rounds.ask(&sorted(further.into_iter()), QueryScope::All);
     needed.derive(&rounds.live);
     rounds.ask(&needed.reverse_names_of_others(&rounds.live), QueryScope::All);
+    rounds.ask_records(statements);
     rounds.live
 }
 
@@ -129,6 +133,50 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         InquiryRounds { inventory, live, asking, places, of_names }
     }
 
+    /// Queries what DNS update records publish and published, each in its own zones.
+    fn ask_records(&mut self, statements: &KeptStatements) {
+        let questions = self.asking.iter().map(|asking| self.questions_of_record(asking, statements)).collect();
+        self.exchange_and_keep(questions);
+    }
+
+    /// The questions about the names of a DNS update record in one of its zones; none of other zones.
+    fn questions_of_record(&self, asking: &QueriedZone<'_>, statements: &KeptStatements) -> Vec<Question> {
+        let config = &self.inventory.config;
+        let spec = &config.zones[asking.zone.0 as usize];
+        if !config.is_of_record(spec) {
+            return Vec::new();
+        }
+        let record = config.pool(spec).name.as_str();
+        let own = config.zones.iter().filter(|other| other.pool == spec.pool);
+        let apexes: Vec<NameRef<'_>> = own.map(|other| other.name.as_name()).collect();
+        let apex_of = |name: NameRef<'_>| {
+            let above = apexes.iter().filter(|apex| name.is_at_or_below(**apex));
+            above.max_by_key(|apex| apex.as_wire().len()).copied()
+        };
+        let is_inside = |name: &Name| apex_of(name.as_name()) == Some(spec.name.as_name());
+        let published = &self.inventory.published;
+        let is_own = |entry: &&StatedEntry| *published.sources[usize::from(entry.source)].name == *record;
+        let now = published.entries.iter().filter(is_own).map(|entry| &entry.owner);
+        let is_noted = |by: &str| by.split_once('/').is_some_and(|(source, _)| source == record);
+        let noted = statements.iter().filter(|(_, _, by)| by.iter().any(|by| is_noted(by)));
+        let names = now.chain(noted.map(|(name, _, _)| name)).filter(|name| is_inside(name)).cloned();
+        let marking = config.marking(spec);
+        let mut questions = Vec::new();
+        for name in sorted(names) {
+            let mut ask = |name: &Name, rtypes: &[Rtype]| {
+                questions.extend(rtypes.iter().map(|rtype| Question { name: name.clone(), rtype: *rtype }));
+            };
+            ask(&name, &[Rtype::SOA, Rtype::AAAA, Rtype::A, Rtype::TXT]);
+            let types = [Rtype::AAAA, Rtype::A, Rtype::CNAME, Rtype::TXT].into_iter();
+            let texts = types.filter(|_| marking.registry == Registry::Txt);
+            let texts = texts.flat_map(|rtype| marking.form.names(name.as_name(), rtype)).filter(is_inside);
+            texts.for_each(|text| ask(&text, &[Rtype::SOA, Rtype::TXT]));
+        }
+        questions.sort_unstable();
+        questions.dedup();
+        questions
+    }
+
     /// Queries names, each in its zone where that is one of the queried zones, and keeps the answers.
     fn ask(&mut self, names: &[Name], about: QueryScope) {
         let mut questions: Vec<Vec<Question>> = self.asking.iter().map(|_| Vec::new()).collect();
@@ -140,6 +188,11 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         if about == QueryScope::Ipv4 {
             self.transfer(&mut questions);
         }
+        self.exchange_and_keep(questions);
+    }
+
+    /// Asks each zone its list of questions and what shows wildcards, and keeps what is known then.
+    fn exchange_and_keep(&mut self, questions: Vec<Vec<Question>>) {
         let touched: Vec<bool> = questions.iter().map(|questions| !questions.is_empty()).collect();
         self.exchange(questions);
         let probes = self.asking.iter_mut().map(|asking| asking.asked.probes()).collect();

@@ -312,9 +312,9 @@ pub fn sorted(names: impl Iterator<Item = Name>) -> Vec<Name> {
 
 /// All configured zones as a draft in which nothing is known yet.
 pub fn unread(inventory: &Inventory) -> Live {
-    let zones = &inventory.config.zones;
-    let unknown = zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
-    Live::draft(unknown, Apexes::new(zones.iter().map(|spec| &spec.name)))
+    let config = &inventory.config;
+    let unknown = config.zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
+    Live::draft(unknown, Apexes::new(config.listed_zones().map(|spec| &spec.name)))
 }
 
 #[cfg(test)]

@@ -37,11 +37,12 @@ impl<'a> ReadingTerms<'a> {
     }
 }
 
-/// Opens all targets to read them. Those of a pool of several keep zones apart, each its own copies.
+/// Opens all targets to read them. Those of a pool of several keep zones apart, each its own copies; and so do those of DNS
+/// update records.
 pub fn open_targets(config: &Config, terms: &ReadingTerms<'_>) -> TargetReaders {
     let opened = config.pools.iter().flat_map(|pool| {
         pool.targets.iter().map(|target| {
-            let own = terms.cache.filter(|_| pool.has_several()).map(|cache| cache.of_target(&target.id));
+            let own = terms.cache.filter(|_| pool.names_targets()).map(|cache| cache.of_target(&target.id));
             let context = ProviderContext { cache: own.as_ref().or(terms.cache), ..terms.context(config) };
             OpenedTarget { id: target.id.clone(), access: provider::open(target, &context) }
         })

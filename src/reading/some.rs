@@ -61,7 +61,7 @@ pub fn look_at_some<'t, T: Send>(
     look: impl Fn(&ZoneRead) -> T + Sync,
     progress: &dyn Progress,
 ) -> SomeZones<'t, T> {
-    let specs: Vec<_> = config.zones.iter().filter(|spec| is_needed(&spec.name)).collect();
+    let specs: Vec<_> = config.listed_zones().filter(|spec| is_needed(&spec.name)).collect();
     progress.stage(RunStage::Zones, Some(specs.len() as u64));
     let targets: Vec<&TargetId> = specs.iter().map(|spec| &config.reference(spec).id).collect();
     let sights = side_by_side(&targets, |place| {

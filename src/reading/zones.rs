@@ -1,6 +1,6 @@
 //! Reads all copies of all configured zones, in parallel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::copies::{ClosedCopy, CopiesRead, CopyReading, CreationTerms, KnownZone};
 use super::inquiry::{self, QueriedZone};
@@ -9,17 +9,20 @@ use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targe
 use super::side_by_side::side_by_side;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
+use crate::diff::statements::KeptStatements;
 use crate::dns::{Name, ZoneName};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Config, ZoneSpec};
 use crate::inventory::pool::TargetSpec;
 use crate::live::asked::AskedZone;
-use crate::live::{Apexes, Live, LiveZone, PoolCopies, ZoneIndex, ZoneKnowledge, ZoneStructure};
+use crate::live::{Apexes, Live, LiveZone, OwnRrsets, PoolCopies, ZoneIndex, ZoneKnowledge, ZoneStructure};
 use crate::parallel;
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::{SavedLive, Snapshot};
-use crate::target::{CopyId, Marker, OpenedTarget, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneRead};
+use crate::target::{
+    CopyId, Marker, OpenedTarget, PoolName, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneId, ZoneRead,
+};
 
 /// The configured zones as they are live.
 #[derive(Debug)]
@@ -31,11 +34,11 @@ pub struct Zones {
     /// The copies that could be read, in the order of the configuration.
     pub seen: Vec<ZoneSeen>,
     /// Those of them that were queried name by name.
-    pub asked: Vec<ZoneName>,
+    pub asked: Vec<ZoneId>,
     /// Whether only the names that some hosts need were queried.
     pub for_some: bool,
     /// Those that could not be read, in the order of the configuration.
-    pub unread: Vec<(ZoneName, Problem)>,
+    pub unread: Vec<(ZoneIndex, Problem)>,
     /// The copies that could not be read, of zones that are known all the same; in the same order.
     pub unread_copies: Vec<(CopyId, Problem)>,
     /// The copies that do not exist and are to be made.
@@ -50,6 +53,8 @@ pub struct Zones {
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
     pub findings: Vec<FileFindings>,
+    /// What the state says of who created what in the zones of DNS update records, by record.
+    pub own_of_records: BTreeMap<PoolName, OwnRrsets>,
 }
 
 /// What could be read of one zone.
@@ -112,6 +117,8 @@ pub struct ZonesRequest<'a> {
     pub terms: ReadingTerms<'a>,
     /// What decides whether zones are made that targets lack.
     pub creation: &'a CreationTerms,
+    /// What applies noted of the claims of files: what DNS update records published is looked for, too.
+    pub statements: &'a KeptStatements,
 }
 
 /// Reads all configured zones as they are now, except those that `early` has.
@@ -129,9 +136,9 @@ pub fn read(request: &ZonesRequest<'_>, early: Option<EarlyZones>, progress: &dy
         }
     };
     if let Some(cache) = terms.cache {
-        let several = |place: usize| config.pools[config.zones[place].pool].has_several();
+        let is_named = |place: usize| config.pools[config.zones[place].pool].names_targets();
         let copies = all_copies(config).into_iter();
-        cache.keep_only(copies.map(|(place, target)| (several(place).then_some(target), &config.zones[place].name)));
+        cache.keep_only(copies.map(|(place, target)| (is_named(place).then_some(target), &config.zones[place].name)));
     }
     zones
 }
@@ -175,9 +182,9 @@ fn read_rest(
     early: Vec<Option<Result<Box<KnownZone>, Problem>>>,
     progress: &dyn Progress,
 ) -> Zones {
-    let ZonesRequest { inventory, selection, terms, creation } = *request;
+    let ZonesRequest { inventory, selection, terms, creation, statements } = *request;
     let config = &inventory.config;
-    let apexes = Apexes::new(config.zones.iter().map(|spec| &spec.name));
+    let apexes = Apexes::new(config.listed_zones().map(|spec| &spec.name));
     let asks = |target: &dyn ReadTarget| match target.manner() {
         ReadingManner::Whole => false,
         ReadingManner::ByName => true,
@@ -186,7 +193,6 @@ fn read_rest(
     let needed = readers.opened().any(asks).then(|| NeededNames::new(inventory, selection, terms.now));
     let may_choose = readers.opened().any(|target| target.manner() == ReadingManner::Either);
     let extents = needed.as_ref().filter(|_| may_choose).and_then(|needed| needed.extents(&apexes));
-    let number = |zone: &ZoneName| apexes.zone_of(zone.as_name()).map(|number| number.0 as usize);
     let copies = all_copies(config);
     let is_early: BTreeSet<(usize, &TargetId)> =
         copies.iter().zip(&early).filter(|(_, early)| early.is_some()).map(|(copy, _)| *copy).collect();
@@ -203,7 +209,8 @@ fn read_rest(
                 // Copies are compared, and so read whole.
                 return Ok(Some(ZoneReading::Known(read_whole(target, spec)?)));
             }
-            let extent = extents.as_ref().zip(number(&spec.name)).map(|(extents, number)| extents[number]);
+            // What DNS update records need is not counted by the names of hosts.
+            let extent = extents.as_ref().filter(|_| !config.is_of_record(spec)).map(|extents| extents[place]);
             read_one(target, spec, extent).map(Some)
         })
     };
@@ -213,7 +220,7 @@ fn read_rest(
     let readings = ZoneReadings::of_copies(config, readings.collect());
     Zones {
         for_some: !selection.is_all(),
-        ..join(inventory, CopiesRead::new(creation), (needed, apexes, readings), progress)
+        ..join((inventory, statements), CopiesRead::new(creation), (needed, apexes, readings), progress)
     }
 }
 
@@ -221,12 +228,14 @@ fn read_rest(
 pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn Progress) -> Zones {
     let specs = &inventory.config.zones;
     progress.stage(RunStage::Snapshot, Some(specs.len() as u64));
-    let apexes = Apexes::new(specs.iter().map(|spec| &spec.name));
+    let apexes = Apexes::new(inventory.config.listed_zones().map(|spec| &spec.name));
     let readings = side_by_side(&vec![0; specs.len()], |place| {
         let ZoneSpec { name: zone, pool, .. } = &specs[place];
         let known = |SavedLive { read, knowledge }| known(read, knowledge);
         let pool = &inventory.config.pools[*pool];
-        let readings = if pool.has_several() && snapshot.has_copies(zone) {
+        let readings = if pool.is_of_record {
+            ZoneReadings::Saved(snapshot.read_of_record(zone, pool.name.as_str()).map(known))
+        } else if pool.has_several() && snapshot.has_copies(zone) {
             let copy = |target: &TargetSpec| snapshot.read_copy(zone, &target.id.name).map(known);
             ZoneReadings::Copies(pool.targets.iter().map(copy).collect())
         } else {
@@ -237,7 +246,8 @@ pub fn read_snapshot(inventory: &Inventory, snapshot: &Snapshot, progress: &dyn 
     });
     let terms = CreationTerms::NONE;
     let copies = CopiesRead::new(&terms);
-    let mut zones = join(inventory, copies, (None, apexes, readings), progress);
+    let statements = KeptStatements::default();
+    let mut zones = join((inventory, &statements), copies, (None, apexes, readings), progress);
     zones.inputs.push(snapshot.input().clone());
     zones
 }
@@ -340,7 +350,7 @@ impl<'t> ZoneReadings<'t> {
 
 /// Joins what could be read, and queries names where zones are read name by name.
 fn join(
-    inventory: &Inventory,
+    (inventory, statements): (&Inventory, &KeptStatements),
     mut copies: CopiesRead<'_>,
     (needed, apexes, readings): (Option<NeededNames<'_>>, Apexes, Vec<ZoneReadings<'_>>),
     progress: &dyn Progress,
@@ -367,7 +377,7 @@ fn join(
     }
     let mut live = Live::draft(zones, apexes);
     if let Some(mut needed) = needed.filter(|_| !asking.is_empty()) {
-        live = inquiry::follow(inventory, &mut needed, live, &mut asking, progress);
+        live = inquiry::follow((inventory, statements), &mut needed, live, &mut asking, progress);
     }
     let live = live.finish();
     let views = copies.views(config, &live);
@@ -379,16 +389,15 @@ fn join(
         seen.extend(found.map(|found| (zone, ZoneSeen::new(target_id, known.name().clone(), found))));
         failed.extend(failure.map(|failure| (zone, failure)));
     }
-    let asked = live.zones().filter(|(_, zone)| zone.knowledge().is_some()).map(|(_, zone)| zone.name().clone());
-    let asked = asked.collect();
+    let asked = live.zones().filter(|(_, zone)| zone.knowledge().is_some());
+    let asked = asked.map(|(number, _)| config.zone_id(&config.zones[number.0 as usize])).collect();
     seen.sort_by_key(|(zone, _)| *zone);
     failed.sort_by_key(|(zone, _)| *zone);
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
-    let unread = failed.into_iter().map(|(zone, error)| (live.zone(zone).name().clone(), error)).collect();
     #[rustfmt::skip]
     let zones = Zones {
-        live, copies: views, seen, asked, for_some: false, unread, unread_copies, missing, not_made, closed, markers, inputs,
-        findings,
+        live, copies: views, seen, asked, for_some: false, unread: failed, unread_copies, missing, not_made, closed, markers,
+        inputs, findings, own_of_records: BTreeMap::new(),
     };
     zones
 }

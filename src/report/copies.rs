@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::sanitize;
+use crate::dns::ZoneName;
 use crate::plan::{NoticeCode, Plan, ZoneSeen};
 use crate::target::PoolName;
 
@@ -16,7 +17,8 @@ pub fn mark(targets: &[String]) -> String {
     listed(targets).map(|targets| format!(" (at {targets})")).unwrap_or_default()
 }
 
-/// The pools of a plan that have several targets, as far as a plan shows that.
+/// The pools of a plan that have several targets, as far as a plan shows that; and those that have a zone of the name of one of
+/// an earlier pool.
 #[derive(Debug)]
 pub struct SeveralTargets<'p>(BTreeSet<&'p PoolName>);
 
@@ -35,7 +37,13 @@ impl<'p> SeveralTargets<'p> {
             let is_named = !targets.contains(pool.as_str());
             targets.len() > 1 || is_named && down.iter().any(|target| !targets.contains(target))
         };
-        SeveralTargets(seen.into_iter().filter(has_several).map(|(pool, _)| pool).collect())
+        let mut first: BTreeMap<&ZoneName, &PoolName> = BTreeMap::new();
+        for zone in &plan.zones {
+            first.entry(&zone.zone).or_insert(&zone.pool);
+        }
+        let is_behind = |zone: &&ZoneSeen| first[&zone.zone] != &zone.pool;
+        let behind = plan.zones.iter().filter(is_behind).map(|zone| &zone.pool);
+        SeveralTargets(seen.into_iter().filter(has_several).map(|(pool, _)| pool).chain(behind).collect())
     }
 
     /// Whether there are none.
@@ -43,7 +51,7 @@ impl<'p> SeveralTargets<'p> {
         self.0.is_empty()
     }
 
-    /// The target from which a zone was read, where its pool has several.
+    /// The target from which a zone was read, where its pool has several or its name is that of another zone.
     pub fn target_of<'z>(&self, zone: &'z ZoneSeen) -> Option<&'z str> {
         self.0.contains(&zone.pool).then_some(zone.target.as_str())
     }

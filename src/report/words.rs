@@ -376,6 +376,12 @@ impl ExplainedCode for NoticeCode {
                 "An entry has `providerSpecific` settings, or settings of octoDNS, that no target of the pool knows. The \
                  records are made without them.",
             ),
+            NoticeCode::Filtered => words(
+                "filtered",
+                "a filter of a DNS update record hides the name",
+                "A DNS update record publishes names that its `domain-filter` shows and its `exclude-domains` does not hide. At \
+                 other names it creates and deletes nothing, so that what an earlier filter showed stays.",
+            ),
             NoticeCode::EntryLost => words(
                 "entry lost",
                 "another entry of the source is preferred",

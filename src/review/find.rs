@@ -15,6 +15,7 @@ use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::inventory::model::HostStatus;
 use crate::inventory::value::Inv;
 use crate::plan::{CauseKind, ChangeClass};
+use crate::target::PoolName;
 
 /// What changes are gathered by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,19 +63,21 @@ pub struct CauseFinder<'g, 'a> {
 }
 
 /// Changes by their RRset. In a pool of several targets an RRset may have several, each for other targets.
-struct ChangesByRrset<'a>(HashMap<(&'a ZoneName, &'a RrKey), Vec<&'a Change>>);
+struct ChangesByRrset<'a>(HashMap<(&'a PoolName, &'a ZoneName, &'a RrKey), Vec<&'a Change>>);
 
 impl<'a> ChangesByRrset<'a> {
     /// These.
     fn of(changes: impl IntoIterator<Item = &'a Change>) -> ChangesByRrset<'a> {
         let mut by_rrset: HashMap<_, Vec<&Change>> = HashMap::new();
-        changes.into_iter().for_each(|change| by_rrset.entry((&change.zone, &change.key)).or_default().push(change));
+        for change in changes {
+            by_rrset.entry((&change.pool, &change.zone, &change.key)).or_default().push(change);
+        }
         ChangesByRrset(by_rrset)
     }
 
     /// The first that is about the RRset of a change, at a target that it is for.
     fn like(&self, change: &Change) -> Option<&'a Change> {
-        self.0.get(&(&change.zone, &change.key))?.iter().copied().find(|own| own.shares_target(change))
+        self.0.get(&(&change.pool, &change.zone, &change.key))?.iter().copied().find(|own| own.shares_target(change))
     }
 }
 
@@ -291,7 +294,7 @@ impl<'g, 'a> CauseFinder<'g, 'a> {
                 self.given.new_zones.iter().filter(|_| *code == BlockCode::NoZone).find(|zone| self.is_in(*host, zone));
             return match zone {
                 Some(zone) => {
-                    let spec = self.given.now.inventory.config.zones.iter().find(|spec| spec.name == *zone);
+                    let spec = self.given.now.inventory.config.listed_zones().find(|spec| spec.name == *zone);
                     let place = spec.map(|spec| self.given.now.place(spec.origin));
                     difference(CauseKind::Setting, format!("zone `{zone}` is configured now"), place)
                 }

@@ -30,6 +30,7 @@ use crate::diag::split_place;
 use crate::dns::{RrKey, ZoneName};
 use crate::inventory::value::Inv;
 use crate::plan::{Cause, ComparisonBase, Plan, Review};
+use crate::target::PoolName;
 
 /// How many lines of a cause are named.
 const NAMED: usize = 3;
@@ -155,16 +156,16 @@ impl PartialOrd for FileLine {
 /// does not block.
 fn since(base: &InventoryDecisions<'_>, given: &ReviewInput<'_>) -> (u64, Vec<Subject>) {
     let now = &given.decided;
-    let planned = now.changes.iter().map(|change| (&change.zone, &change.key));
-    let waiting = now.waiting.iter().map(|waiting| (&waiting.zone, &waiting.key));
-    let unsettled: HashSet<(&ZoneName, &RrKey)> = planned.chain(waiting).collect();
+    let planned = now.changes.iter().map(|change| (&change.pool, &change.zone, &change.key));
+    let waiting = now.waiting.iter().map(|waiting| (&waiting.pool, &waiting.zone, &waiting.key));
+    let unsettled: HashSet<(&PoolName, &ZoneName, &RrKey)> = planned.chain(waiting).collect();
     let left = now.blocked.iter().map(|own| &own.subject).chain(now.skipped.iter().map(|own| &own.subject));
     let left: HashSet<Inv> = left.filter_map(Subject::host).collect();
     // While nothing is removed at names that no host has, nothing about them is settled.
     let are_paused = others::are_removals_paused(given.now.inventory);
     let is_settled = |change: &&Change| {
         let is_left = change.subject.host().map_or(are_paused, |inv| left.contains(&inv));
-        !is_left && !unsettled.contains(&(&change.zone, &change.key))
+        !is_left && !unsettled.contains(&(&change.pool, &change.zone, &change.key))
     };
     let before: HashSet<&Subject> = base.blocked.iter().map(|own| &own.subject).collect();
     let newly = now.blocked.iter().map(|own| &own.subject).filter(|subject| !before.contains(subject));

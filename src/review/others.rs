@@ -41,7 +41,7 @@ pub fn zone_setting([base, now]: [&InventorySide<'_>; 2], change: &Change, is_tt
 
 /// What an inventory says of the zone of a change.
 fn spec<'i>(inventory: &'i Inventory, change: &Change) -> Option<&'i ZoneSpec> {
-    inventory.config.zones.iter().find(|spec| spec.name == change.zone)
+    inventory.config.zone(&change.zone_id())
 }
 
 /// The TTL of a zone's records.

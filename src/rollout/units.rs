@@ -8,6 +8,7 @@ use crate::change::{Change, ChangeKind};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{NameRef, OwnerName, Rtype, ZoneName};
 use crate::plan::Plan;
+use crate::target::PoolName;
 
 /// Changes that are made together or not at all: those of hosts that share one, or of which one takes an address at the name of the
 /// other; or of a name that no host has.
@@ -26,8 +27,8 @@ enum UnitTie {
     Name(OrphanName),
 }
 
-/// The zone and the owner name of a change.
-type ChangeSite<'a> = (&'a ZoneName, &'a OwnerName);
+/// The pool, the zone and the owner name of a change.
+type ChangeSite<'a> = (&'a PoolName, &'a ZoneName, &'a OwnerName);
 
 /// What ties changes to one another, in addition to their subjects: a TXT of the registry goes with the RRset that it
 /// records, and a CNAME with what it replaces or what replaces it.
@@ -164,19 +165,19 @@ fn replaced(changes: &[Change]) -> HashMap<ChangeSite<'_>, Vec<usize>> {
 
 /// Where a change is.
 fn site(change: &Change) -> ChangeSite<'_> {
-    (&change.zone, &change.key.owner)
+    (&change.pool, &change.zone, &change.key.owner)
 }
 
 /// For each change that is a TXT of the registry: the place of the change of the RRset that it records, at a target of
 /// both.
 fn companions(changes: &[Change]) -> Vec<Option<usize>> {
-    let mut recorded: HashMap<(Rtype, NameRef<'_>), Vec<usize>> = HashMap::new();
+    let mut recorded: HashMap<(&PoolName, Rtype, NameRef<'_>), Vec<usize>> = HashMap::new();
     for (place, change) in changes.iter().enumerate().filter(|(_, change)| !change.is_registry()) {
-        recorded.entry((change.key.rtype, change.key.owner.as_name())).or_default().push(place);
+        recorded.entry((&change.pool, change.key.rtype, change.key.owner.as_name())).or_default().push(place);
     }
     let companion = |change: &Change| {
         let (rtype, name) = change.registered()?;
-        let places = recorded.get(&(rtype, name.as_name()))?;
+        let places = recorded.get(&(&change.pool, rtype, name.as_name()))?;
         let is_its = |place: &usize| changes[*place].shares_target(change);
         places.iter().copied().rev().find(is_its).or_else(|| places.last().copied())
     };

@@ -66,7 +66,7 @@ impl OverlappingUnit<'_> {
                 && other.shares_target(change)
                 && gives_value(other)
         };
-        self.changes().any(|(_, other)| other.zone == change.zone && is_it(other))
+        self.changes().any(|(_, other)| other.pool == change.pool && other.zone == change.zone && is_it(other))
     }
 
     /// What is there in between; none where the change is made in the first step.
@@ -89,7 +89,7 @@ impl OverlappingUnit<'_> {
             let is_create = matches!(other.kind, ChangeKind::Create { .. });
             is_create && other.key.owner == change.key.owner && (is_alone(&change.key) || is_alone(&other.key))
         };
-        self.changes().any(|(_, other)| other.zone == change.zone && is_barred(other))
+        self.changes().any(|(_, other)| other.pool == change.pool && other.zone == change.zone && is_barred(other))
     }
 }
 

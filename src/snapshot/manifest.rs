@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::is_of_record;
 use crate::dns::{Name, RrsetMark, Rtype, ZoneName};
 use crate::document::pretty;
 use crate::inventory::value::Time;
@@ -143,9 +144,10 @@ impl Manifest {
         let mut copies: Vec<_> = manifest.zones.iter().map(|saved| (&saved.zone, &saved.target)).collect();
         copies.extend(manifest.unread.iter().map(|unread| (&unread.zone, &unread.target)));
         copies.sort_unstable();
-        // A zone without a target counts for all of its copies.
+        // A zone without a target counts for all of its copies, and those of DNS update records are no copies of it.
+        let is_copy = |target: &Option<String>| target.as_deref().is_some_and(|target| !is_of_record(target));
         let is_twice = |pair: &&[(&ZoneName, &Option<String>)]| {
-            pair[0] == pair[1] || pair[0].0 == pair[1].0 && pair[0].1.is_none()
+            pair[0] == pair[1] || pair[0].0 == pair[1].0 && pair[0].1.is_none() && is_copy(pair[1].1)
         };
         match copies.windows(2).find(is_twice) {
             Some(pair) => Err(format!("the zone `{}` is in it twice", pair[0].0)),

@@ -50,6 +50,19 @@ const NAMES_SUFFIX: &str = ".names";
 /// The longest stem of a file's name: most file systems take 255 octets, and a temporary name is longer.
 const MAX_STEM: usize = 200;
 
+/// What the target of a zone that a DNS update record publishes to begins with: no name of a target has a colon.
+const OF_RECORD: &str = "record:";
+
+/// What a snapshot calls the target of a DNS update record.
+pub fn target_of_record(record: &str) -> String {
+    format!("{OF_RECORD}{record}")
+}
+
+/// Whether a target is that of a DNS update record.
+fn is_of_record(target: &str) -> bool {
+    target.starts_with(OF_RECORD)
+}
+
 /// What the names of a zone's files begin with: letters, digits, hyphens, underscores and dots unchanged, other octets
 /// as `%` and two hexadecimal digits; then `@` and the target, where one is given. A long name is cut, with a digest behind
 /// a tilde. No two copies have the same file name.
@@ -62,7 +75,8 @@ fn file_stem(zone: &ZoneName, target: Option<&str>) -> String {
         shown.collect::<String>()
     });
     let labels: Vec<String> = labels.collect();
-    let at_target = target.map(|target| format!("@{target}")).unwrap_or_default();
+    // Not every file system takes a colon.
+    let at_target = target.map(|target| format!("@{}", target.replace(':', "@"))).unwrap_or_default();
     match labels.join(".") + &at_target {
         // A percent sign alone has no other meaning.
         root if labels.is_empty() => format!("%{root}"),

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{Manifest, NamesFile, SavedMark, SavedOpaque, SavedZone, ZoneExtent};
-use super::{MANIFEST, names, text};
+use super::{MANIFEST, is_of_record, names, target_of_record, text};
 use crate::diag::Problem;
 use crate::disk::{DigestText, hex};
 use crate::dns::{Name, ZoneContents, ZoneName};
@@ -79,7 +79,7 @@ impl Snapshot {
     pub fn has_copies(&self, zone: &ZoneName) -> bool {
         let saved = self.manifest.zones.iter().map(|saved| (&saved.zone, &saved.target));
         let mut all = saved.chain(self.manifest.unread.iter().map(|unread| (&unread.zone, &unread.target)));
-        all.any(|(own, target)| own == zone && target.is_some())
+        all.any(|(own, target)| own == zone && target.as_deref().is_some_and(|target| !is_of_record(target)))
     }
 
     /// Reads one zone, of several copies the first that could be read when it was made, and checks all that the manifest
@@ -87,7 +87,14 @@ impl Snapshot {
     ///
     /// Errors: it is not in the snapshot, could not be read when that was made, or is damaged.
     pub fn read_zone(&self, zone: &ZoneName) -> Result<SavedLive, Problem> {
-        self.read(zone, |_| true)
+        self.read(zone, |own| own.is_none_or(|own| !is_of_record(own)))
+    }
+
+    /// Reads the zone of a DNS update record, as [`Snapshot::read_zone`] does.
+    ///
+    /// Errors: as for that.
+    pub fn read_of_record(&self, zone: &ZoneName, record: &str) -> Result<SavedLive, Problem> {
+        self.read(zone, |own| own == Some(&*target_of_record(record)))
     }
 
     /// Reads the copy of a zone at one of several targets, as [`Snapshot::read_zone`] does.

@@ -89,13 +89,8 @@ impl SnapshotWriter {
         self.write(None, copy, knowledge)
     }
 
-    /// Saves the copy of a zone at one of several targets.
-    pub fn write_copy(&self, target: &str, copy: SavedCopy<'_>) -> Result<SavedZone, Problem> {
-        self.write(Some(target), copy, None)
-    }
-
-    /// Saves a copy of a zone.
-    fn write(
+    /// Saves a copy of a zone, or what is known about it; with its target, where the zone alone does not say which copy it is.
+    pub fn write(
         &self,
         target: Option<&str>,
         SavedCopy { contents, opaque, is_flat }: SavedCopy<'_>,

@@ -161,8 +161,8 @@ impl TargetScope {
     /// Whether a row makes its RRset own at this target. A target that is not new did not have the name of one that is
     /// gone: what only that one had, others may have created here.
     fn has_own(&self, is_new: bool, own: &OwnRow) -> bool {
-        let has_its_name = own.pool != self.target.pool.as_str() || own.target == self.target.name;
-        has_its_name || self.includes(&own.pool, &own.target) && (is_new || self.others.is_empty())
+        let may_have_its_name = own.pool != self.target.pool.as_str() || own.target == self.target.name;
+        self.includes(&own.pool, &own.target) && (may_have_its_name || is_new || self.others.is_empty())
     }
 }
 

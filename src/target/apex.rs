@@ -26,6 +26,14 @@ const TTL: u64 = 3600;
 const NUMBERS: [u32; 5] = [1, 3600, 600, 1_209_600, 300];
 
 impl ZoneApex {
+    /// The apex that CoreDNS answers for a zone in an etcd: its server is `ns.dns` below it. None where the zone's name is too
+    /// long.
+    pub fn below(zone: &ZoneName) -> Option<ZoneApex> {
+        let mname = Name::prepend(b"dns", zone.as_name()).and_then(|dns| Name::prepend(b"ns", dns.as_name())).ok()?;
+        let rname = Name::prepend(b"hostmaster", zone.as_name()).ok()?;
+        Some(ZoneApex { ns: vec![mname.clone()], mname, rname })
+    }
+
     /// The RRsets of a zone that has nothing else.
     pub fn rrsets(&self) -> [(Rtype, Rrset); 2] {
         let ttl = Ttl::from_secs(TTL).expect("a constant TTL");

@@ -45,17 +45,23 @@ pub struct TargetScope {
     pub target: TargetId,
     /// The names of the other targets of its pool.
     pub others: Vec<String>,
+    /// The pools that are no former names of its own: what is kept for them is about other zones, perhaps of one name.
+    pub apart: Vec<PoolName>,
 }
 
 impl TargetScope {
     /// The one target of a pool.
     pub fn only(target: TargetId) -> TargetScope {
-        TargetScope { target, others: Vec::new() }
+        TargetScope { target, others: Vec::new(), apart: Vec::new() }
     }
 
     /// Whether what is kept for a target of a pool counts for this target.
     pub fn includes(&self, pool: &str, name: &str) -> bool {
-        pool != self.target.pool.as_str() || !self.others.iter().any(|other| other == name)
+        if pool == self.target.pool.as_str() {
+            !self.others.iter().any(|other| other == name)
+        } else {
+            !self.apart.iter().any(|other| other.as_str() == pool)
+        }
     }
 }
 

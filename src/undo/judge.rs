@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use crate::apply::compare::{DeletedCnames, shown, shown_before};
 use crate::change::{BlockCode, BlockedSubject, Change, ChangeKind, Notice, NoticeCode};
-use crate::dns::{RrKey, ZoneName};
+use crate::dns::RrKey;
 use crate::inventory::value::Inv;
 use crate::plan::PlanScope;
 use crate::rollout::{ChangeUnit, UnitSubject, hosts_of, units};
 use crate::state::ApplyId;
-use crate::target::Answer;
+use crate::target::{Answer, ZoneId};
 
 /// What is to be done, and about whom nothing.
 #[derive(Debug, Default, PartialEq)]
@@ -85,8 +85,8 @@ pub fn judge(done: &[Change], now: &[Option<Answer>]) -> UndoJudgement {
 /// The first of the changes that does not put back one of those that an apply made; reasons do not count. None where all
 /// of them do. In pools of several targets both are one change for each target.
 pub fn stray<'a>(changes: &'a [Change], done: &[Change]) -> Option<&'a Change> {
-    let rrset = |change: &Change| (change.zone.clone(), change.key.clone(), change.targets.clone());
-    let inverses: HashMap<(ZoneName, RrKey, Vec<String>), Change> =
+    let rrset = |change: &Change| (change.zone_id(), change.key.clone(), change.targets.clone());
+    let inverses: HashMap<(ZoneId, RrKey, Vec<String>), Change> =
         done.iter().map(|done| (rrset(done), inverse(done))).collect();
     let is_inverse = |change: &Change| {
         let inverse = inverses.get(&rrset(change))?;

@@ -7,7 +7,7 @@ use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Reason, Rule};
 use crate::dns::{Name, RrKey, Rrset, Rtype, ZoneName};
 use crate::state::{ApplyId, SentChange, SentFate, SentUpdate};
-use crate::target::{PoolName, TargetId};
+use crate::target::{PoolName, TargetId, ZoneId};
 
 /// A change of the journal that is not valid.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,30 +29,32 @@ impl fmt::Display for OddChange {
 ///
 /// Updates that provably had no effect do not count. RRsets that an apply changed back are left out.
 ///
-/// `pool_of` gives the pool of a zone. In a pool of several targets each change is for one of them; what was sent to a
-/// target that the pool no longer has, or that is not known, may be at any of them.
+/// `pool_of` gives the pool that an update was sent to. In a pool of several targets each change is for one of them; what was
+/// sent to a target that the pool no longer has, or that is not known, may be at any of them.
 ///
 /// Errors: the journal holds something that is never written to it.
 pub fn net(
     apply: ApplyId,
     sent: &[SentUpdate],
-    pool_of: impl Fn(&ZoneName) -> ZonePool,
+    pool_of: impl Fn(&SentUpdate) -> ZonePool,
 ) -> Result<Vec<Change>, OddChange> {
     let mut spans: Vec<RrsetSpan<'_>> = Vec::new();
-    let mut places: HashMap<(Option<String>, &ZoneName, &Name, Rtype), usize> = HashMap::new();
+    let mut places: HashMap<(PoolName, Option<String>, &ZoneName, &Name, Rtype), usize> = HashMap::new();
     for update in sent.iter().filter(|update| !matches!(update.fate, SentFate::Undone(_))) {
-        let targets = pool_of(&update.zone).sent_to(&update.target);
+        let pool = pool_of(update);
+        let targets = pool.sent_to(&update.target);
         for (target, change) in
             targets.iter().flat_map(|target| update.changes.iter().map(move |change| (target, change)))
         {
             let next = spans.len();
-            match *places.entry((target.clone(), &update.zone, &change.name, change.rtype)).or_insert(next) {
+            let copy = (pool.pool.clone(), target.clone(), &update.zone, &change.name, change.rtype);
+            match *places.entry(copy).or_insert(next) {
                 place if place < next => spans[place].last = (update, change),
                 _ => spans.push(RrsetSpan { target: target.clone(), first: change, last: (update, change) }),
             }
         }
     }
-    let change = |span: &RrsetSpan<'_>| span.change(apply, pool_of(&span.last.0.zone).pool).transpose();
+    let change = |span: &RrsetSpan<'_>| span.change(apply, pool_of(span.last.0).pool).transpose();
     spans.iter().filter_map(change).collect()
 }
 
@@ -78,9 +80,9 @@ impl ZonePool {
 }
 
 /// One change for each target, of changes for several.
-pub fn per_target(changes: &[Change], pool_of: impl Fn(&ZoneName) -> ZonePool) -> Vec<Change> {
+pub fn per_target(changes: &[Change], pool_of: impl Fn(&ZoneId) -> ZonePool) -> Vec<Change> {
     let split = |change: &Change| -> Vec<Change> {
-        let all = if change.targets.is_empty() { pool_of(&change.zone).targets } else { change.targets.clone() };
+        let all = if change.targets.is_empty() { pool_of(&change.zone_id()).targets } else { change.targets.clone() };
         if all.is_empty() {
             return vec![change.clone()];
         }
@@ -90,11 +92,11 @@ pub fn per_target(changes: &[Change], pool_of: impl Fn(&ZoneName) -> ZonePool) -
 }
 
 /// The opposite of [`per_target`]: one change for all targets that get the same.
-pub fn gathered(changes: Vec<Change>, pool_of: impl Fn(&ZoneName) -> ZonePool) -> Vec<Change> {
+pub fn gathered(changes: Vec<Change>, pool_of: impl Fn(&ZoneId) -> ZonePool) -> Vec<Change> {
     let mut gathered: Vec<Change> = Vec::new();
-    let mut places: HashMap<(ZoneName, RrKey), Vec<usize>> = HashMap::new();
+    let mut places: HashMap<(ZoneId, RrKey), Vec<usize>> = HashMap::new();
     for change in changes {
-        let same = places.entry((change.zone.clone(), change.key.clone())).or_default();
+        let same = places.entry((change.zone_id(), change.key.clone())).or_default();
         let is_same = |place: &&usize| {
             let other: &Change = &gathered[**place];
             !change.targets.is_empty() && other.kind == change.kind && other.subject == change.subject
@@ -109,7 +111,7 @@ pub fn gathered(changes: Vec<Change>, pool_of: impl Fn(&ZoneName) -> ZonePool) -
     }
     for change in &mut gathered {
         change.targets.sort();
-        if change.targets == pool_of(&change.zone).targets {
+        if change.targets == pool_of(&change.zone_id()).targets {
             change.targets.clear();
         }
     }

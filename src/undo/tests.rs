@@ -4,7 +4,7 @@ use super::*;
 use crate::change::RrsetText;
 use crate::change::{Change, ChangeKind, Notice, Rule};
 use crate::claim::{OrphanName, Subject};
-use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, ZoneName, reverse};
+use crate::dns::{Name, Rdata, Rrset, Rtype, Ttl, reverse};
 use crate::inventory::value::Inv;
 use crate::plan::PlanScope;
 use crate::plan::fixture::{self, rrset, zone};
@@ -41,7 +41,7 @@ fn kept(rtype: Rtype, side: Side<'_>) -> Option<RrsetText> {
 }
 
 /// The pool of a zone.
-fn pool_of(_: &ZoneName) -> ZonePool {
+fn pool_of<T>(_: &T) -> ZonePool {
     ZonePool { pool: fixture::pool(), targets: Vec::new() }
 }
 
@@ -368,7 +368,9 @@ fn a_text_of_the_registry_goes_with_the_rrset_that_it_records() {
 
 #[test]
 fn an_undo_puts_back_what_each_target_got() {
-    let pool = |_: &ZoneName| ZonePool { pool: fixture::pool(), targets: vec!["a".to_owned(), "b".to_owned()] };
+    fn pool<T>(_: &T) -> ZonePool {
+        ZonePool { pool: fixture::pool(), targets: vec!["a".to_owned(), "b".to_owned()] }
+    }
     let at = |name: &str| TargetId { pool: fixture::pool(), name: name.to_owned() };
     let create = || did(&[7], "a.search.example.net", Rtype::AAAA, (NONE, (600, &["2a02:6b8::1"])));
     let both = || sent(vec![(create(), SentFate::Done), (create(), SentFate::Done)]);

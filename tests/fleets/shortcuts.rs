@@ -1,7 +1,7 @@
 //! What plans leave out to be quick: it may change nothing.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 use zonewright::pipeline::targets::server_names;
@@ -83,6 +83,7 @@ pub fn decide_all(
         held: &HeldEdits::default(),
         recent: &RecentPods::default(),
         copies: &[],
+        own_of_records: &BTreeMap::new(),
     };
     decide::decide_and(inventory, live, given, look);
 }

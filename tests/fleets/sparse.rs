@@ -1,7 +1,7 @@
 //! What a plan for some hosts asks of zones that are read name by name: no less than it needs. On random fleets it
 //! comes to what the answers to all questions would make it come to, and to what transfers would.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,7 +127,13 @@ impl Fleet {
         let readers = self.inventory.config.targets().map(open).collect();
         let terms = ReadingTerms { workspace: Path::new("."), now: self.now, cache: None };
         let zones = zones::read_from(
-            &ZonesRequest { inventory: &self.inventory, selection, terms, creation: &CreationTerms::NONE },
+            &ZonesRequest {
+                inventory: &self.inventory,
+                selection,
+                terms,
+                creation: &CreationTerms::NONE,
+                statements: &KeptStatements::default(),
+            },
             &readers,
             &Silent,
         );
@@ -152,6 +158,7 @@ impl Fleet {
                 held: &HeldEdits::default(),
                 recent: &RecentPods::default(),
                 copies: &[],
+                own_of_records: &BTreeMap::new(),
             },
         )
     }

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use zonewright::change::BlockCode;
 use zonewright::diff::Selection;
+use zonewright::diff::statements::KeptStatements;
 use zonewright::dns::Rtype;
 use zonewright::inventory;
 use zonewright::pipeline::{PlanRequest, make_plan};
@@ -205,6 +206,7 @@ impl Yard {
             selection: &Selection::default(),
             terms,
             creation: &CreationTerms::NONE,
+            statements: &KeptStatements::default(),
         };
         let zones = zones::read(&request, None, &Silent);
         assert!(zones.unread.is_empty(), "{:?}", zones.unread);

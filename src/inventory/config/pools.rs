@@ -108,11 +108,12 @@ fn read_pool(
         marking,
         registry,
         txt_key,
+        is_of_record: false,
     })
 }
 
-/// A pool of one target, of which nothing else is said.
-pub fn of_one(target: TargetSpec, marking: Marking, txt_key: Option<SettingsNode>) -> Pool {
+/// The pool of a DNS update record: one target, of which nothing else is said.
+pub fn of_record(target: TargetSpec, marking: Marking, txt_key: Option<SettingsNode>) -> Pool {
     Pool {
         name: target.id.pool.clone(),
         targets: vec![target],
@@ -125,6 +126,7 @@ pub fn of_one(target: TargetSpec, marking: Marking, txt_key: Option<SettingsNode
         marking,
         registry: None,
         txt_key,
+        is_of_record: true,
     }
 }
 

@@ -69,7 +69,7 @@ impl ExpectedRecords {
         let mut expected = ExpectedRecords::default();
         for (target, rrsets) in open {
             let scope = config.scope(&target);
-            let at = (!scope.others.is_empty()).then_some(&scope);
+            let at = (!scope.others.is_empty() || !scope.apart.is_empty()).then_some(&scope);
             let sights: Vec<SightedRrset<'_>> = rrsets.iter().map(|(_, key, _)| SightedRrset { key, at }).collect();
             let written = state.last_written(&sights)?;
             // What was not written at this target, or perhaps not, is not expected there.

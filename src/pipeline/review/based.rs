@@ -15,6 +15,7 @@ use crate::dns::{NameRef, ZoneName};
 use crate::guard::{last, trust};
 use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
+use crate::inventory::pool::Pool;
 use crate::inventory::value::{Inv, Time};
 use crate::plan::order;
 use crate::review::InventorySide;
@@ -126,21 +127,37 @@ struct OtherZones {
 }
 
 /// Gives a base the present zones, in their order, each with the base's settings where it has the zone: the live data
-/// are of the present zones.
+/// are of the present zones. A zone of a DNS update record is the one of its pool; no host is in it.
 fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
     let mut own: Vec<ZoneSpec> = std::mem::take(&mut base.config.zones);
     let mut new = BTreeSet::new();
     for spec in &now.config.zones {
-        let spec = match own.iter().position(|own| own.name == spec.name) {
+        let pool = now.config.pool(spec);
+        let is_it = |own: &ZoneSpec| {
+            let of_base = base.config.pool(own);
+            let is_same_kind = of_base.is_of_record == pool.is_of_record;
+            own.name == spec.name && is_same_kind && (!pool.is_of_record || of_base.name == pool.name)
+        };
+        let spec = match own.iter().position(is_it) {
             Some(place) => own.swap_remove(place),
             None => {
-                new.insert(spec.name.clone());
-                spec.clone()
+                new.extend((!pool.is_of_record).then(|| spec.name.clone()));
+                ZoneSpec { pool: place_of(pool, &mut base.config.pools), ..spec.clone() }
             }
         };
         base.config.zones.push(spec);
     }
-    OtherZones { new, gone: own.into_iter().map(|spec| spec.name).collect() }
+    let gone = own.into_iter().filter(|spec| !base.config.is_of_record(spec));
+    OtherZones { new, gone: gone.map(|spec| spec.name).collect() }
+}
+
+/// The place of a present pool among those of a base, which gets it where it has none of its name.
+fn place_of(pool: &Pool, of_base: &mut Vec<Pool>) -> usize {
+    let is_it = |own: &Pool| own.name == pool.name && own.is_of_record == pool.is_of_record;
+    of_base.iter().position(is_it).unwrap_or_else(|| {
+        of_base.push(pool.clone());
+        of_base.len() - 1
+    })
 }
 
 /// Blocks the hosts that have a name or address in one of these zones, and drops their changes: a base changes only its

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::inputs::{PlanInput, PlanRequest};
+use super::super::record_targets;
 use super::super::sights::CopySights;
 use super::ReviewSubject;
 use crate::apply::OutcomeCode;
@@ -98,7 +99,7 @@ fn accepted(
         layer.files.extend(files.into_iter().map(|file| (file.name, file.content)));
         layer.replaced.extend(export.files.iter().cloned());
     }
-    let (loaded, _) = read::load_behind(Box::new(layer), request.workspace, request.now);
+    let (loaded, _) = read::load_behind(Box::new(layer), request.workspace, request.now, record_targets::check);
     let Ok(mut inventory) = loaded.inventory else { return Ok(None) };
     last::keep_in_l3(&mut inventory, &state.l3_switches()?);
     Ok(Some(inventory))

@@ -40,6 +40,7 @@ fn hosts(range: std::ops::Range<u64>, outcome: OutcomeCode) -> Vec<SubjectOutcom
 /// The outcomes of these hosts, in two zones of which one was written.
 fn applied(hosts: Vec<SubjectOutcome>, changes: usize) -> ApplyOutcome {
     let zone = |name, updates, changes, took| ZoneWritten {
+        pool: crate::change::fixture::pool(),
         zone: fixture::zone(name),
         target: None,
         updates,
@@ -248,7 +249,7 @@ fn nothing_to_do_is_said_only_where_the_plan_is_whole_and_no_host_is_blocked() {
     let unread = Notice { code: NoticeCode::ZoneUnknown, ..notices[0].clone() };
     let Change { zone, key, project, .. } = changes[0].clone();
     let waiting = DelayedRrset {
-        pool: fixture::pool(),
+        pool: crate::change::fixture::pool(),
         zone,
         key,
         subject: fixture::subject(None),
@@ -277,7 +278,7 @@ fn the_verdict_counts_zones_that_are_made_and_those_that_are_left() {
             action,
             apex: None,
             catalog: None,
-            pool: fixture::pool(),
+            pool: crate::change::fixture::pool(),
             target: target.to_owned(),
             zone: fixture::zone(zone),
         },

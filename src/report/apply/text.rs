@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ApplyReport, WaveNews};
-use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack};
+use crate::apply::{ApplyOutcome, OutcomeCode, SubjectOutcome, TargetLack, ZoneWritten};
 use crate::diag::{Problem, sanitize};
 use crate::dns::ZoneName;
 use crate::plan::{NoticeCode, SealedPlan, WaitCode};
@@ -179,8 +179,10 @@ impl TextPage<'_> {
         let mut rows = vec![["updates", "changes", "seconds", "zone"].map(str::to_owned).to_vec()];
         rows.extend(applied.zones.iter().map(|zone| {
             let seconds = format!("{:.2}", zone.took.as_secs_f64());
+            let is_other = |other: &ZoneWritten| other.zone == zone.zone && other.pool != zone.pool;
+            let pool = if applied.zones.iter().any(is_other) { format!(" in {}", zone.pool) } else { String::new() };
             let at = zone.target.as_ref().map(|target| format!(" at {target}")).unwrap_or_default();
-            let name = sanitize(&format!("{}{at}", zone.zone));
+            let name = sanitize(&format!("{}{pool}{at}", zone.zone));
             vec![zone.updates.to_string(), zone.changes.to_string(), seconds, name]
         }));
         self.out.push_str(&table(&rows, "rrrl", 2));
@@ -377,7 +379,7 @@ fn edited(report: &ApplyReport<'_>) -> usize {
 fn whole(applied: &ApplyOutcome, edited: usize) -> String {
     let changed = applied.hosts.iter().filter(|host| host.outcome == OutcomeCode::Applied);
     let written = applied.zones.iter().filter(|zone| zone.changes > 0);
-    let names: BTreeSet<&ZoneName> = written.clone().map(|zone| &zone.zone).collect();
+    let names: BTreeSet<(&PoolName, &ZoneName)> = written.clone().map(|zone| (&zone.pool, &zone.zone)).collect();
     let zones = counted(names.len(), "zone");
     let zones = if written.clone().any(|zone| zone.target.is_some()) {
         match written.clone().count() {

@@ -114,8 +114,10 @@ fn last() -> ApplySummary {
 
 /// What a state says of a pool with one of everything.
 fn tally() -> PoolTally {
-    let copy =
-        CopyId { target: TargetId { pool: fixture::pool(), name: "a".to_owned() }, zone: zone("new.example.net") };
+    let copy = CopyId {
+        target: TargetId { pool: crate::change::fixture::pool(), name: "a".to_owned() },
+        zone: zone("new.example.net"),
+    };
     let at = "2026-11-20T01:00:00Z".parse().unwrap();
     let row = |why: Option<&str>| ZoneActionRow {
         copy: copy.clone(),
@@ -128,7 +130,7 @@ fn tally() -> PoolTally {
     let zones = vec![ZoneStatus::Active, ZoneStatus::Active, ZoneStatus::Error];
     let served = Some(ServedTally { rrsets: StatusCounts::default(), zones, voters });
     let lacking = vec![("a".to_owned(), 0), ("b".to_owned(), 5)];
-    PoolTally { pool: fixture::pool(), served, lacking, made: vec![row(None), row(Some("no"))] }
+    PoolTally { pool: crate::change::fixture::pool(), served, lacking, made: vec![row(None), row(Some("no"))] }
 }
 
 /// What a state says of approvals: two services of one URL, and one that the settings no longer have.
@@ -218,6 +220,7 @@ fn full() -> Metrics {
     };
     let hosts = [OutcomeCode::Applied, OutcomeCode::Applied, OutcomeCode::Stale].map(host).into();
     let sent = |name, updates| ZoneWritten {
+        pool: crate::change::fixture::pool(),
         zone: zone(name),
         target: None,
         updates,

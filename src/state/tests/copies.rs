@@ -22,7 +22,8 @@ fn copy_at(name: &str) -> CopyId {
 
 /// A target among others.
 fn scope(name: &str, others: &[&str]) -> TargetScope {
-    TargetScope { target: target(name), others: others.iter().map(|other| (*other).to_owned()).collect() }
+    let others = others.iter().map(|other| (*other).to_owned()).collect();
+    TargetScope { others, ..TargetScope::only(target(name)) }
 }
 
 /// Sends changes to a target with this outcome.

@@ -91,6 +91,7 @@ impl Story {
                 held: &HeldEdits::default(),
                 recent: &recent,
                 copies: &[],
+                own_of_records: &BTreeMap::new(),
             },
         );
         let mut plan = Plan {

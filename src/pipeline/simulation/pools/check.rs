@@ -281,7 +281,7 @@ impl PoolChecks {
         let target = stage.target(copy);
         let others =
             (0..stage.primaries.len()).filter(|other| *other != copy).map(|other| NAMES[other].to_owned()).collect();
-        let known = state.own_at(&TargetScope { target, others }).unwrap();
+        let known = state.own_at(&TargetScope { others, ..TargetScope::only(target) }).unwrap();
         for (place, key) in stage.fleet.keys.iter().enumerate() {
             let (name, rtype) = slot(key);
             let mut is_own = false;

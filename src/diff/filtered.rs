@@ -1,0 +1,53 @@
+//! What the filter of a DNS update record hides: it is neither created nor deleted, and said. Pure.
+
+use std::collections::BTreeSet;
+
+use super::judge::FleetDecisions;
+use crate::change::{Change, Notice, NoticeCode};
+use crate::claim::Subject;
+use crate::dns::{Name, NameRef};
+use crate::inventory::stated::StatedRecords;
+use crate::inventory::update_record::{RecordPool, UpdateRecord};
+
+/// Takes all from what was decided for a record that its filter hides; `published` is what it is to publish.
+pub fn without_hidden(record: &UpdateRecord, published: &StatedRecords, mut decided: FleetDecisions) -> FleetDecisions {
+    let Some(RecordPool { filter, .. }) = &record.pool else { return decided };
+    let is_hidden = |name: NameRef<'_>| filter.hides(name);
+    let mut hidden: BTreeSet<Name> =
+        published.entries.iter().map(|entry| &entry.owner).filter(|name| is_hidden(name.as_name())).cloned().collect();
+    // A TXT of the registry goes with the RRset that it records.
+    let changed =
+        |change: &Change| change.registered().map_or_else(|| change.key.owner.as_name().to_name(), |(_, name)| name);
+    decided.changes.retain(|change| {
+        let name = changed(change);
+        let is_shown = !is_hidden(name.as_name());
+        hidden.extend((!is_shown).then_some(name));
+        is_shown
+    });
+    let is_shown = |subject: &Subject| !name_of(subject).is_some_and(|name| is_hidden(name.as_name()));
+    decided.blocked.retain(|blocked| is_shown(&blocked.subject));
+    decided.skipped.retain(|skipped| is_shown(&skipped.subject));
+    decided.notices.retain(|notice| notice.subject.as_ref().is_none_or(is_shown));
+    decided.waiting.retain(|waiting| !is_hidden(waiting.key.owner.as_name()));
+    decided.left_behind.retain(|left| !is_hidden(left.orphan.name.as_name()));
+    decided.statements.retain(|statement| !is_hidden(statement.name.as_name()));
+    decided.notices.extend(hidden.into_iter().map(|name| notice(&record.name, &name)));
+    decided
+}
+
+/// The name that a subject of files is about.
+fn name_of(subject: &Subject) -> Option<&Name> {
+    match subject {
+        Subject::Orphan(orphan) => Some(&orphan.name),
+        stated => stated.stated_name(),
+    }
+}
+
+/// The notice about a hidden name.
+fn notice(record: &str, name: &Name) -> Notice {
+    let message = format!(
+        "the filter of the DNS update record `{record}` hides `{name}`: nothing is created or deleted there; widen \
+         `domain-filter`, or publish the name by another record"
+    );
+    Notice { code: NoticeCode::Filtered, name: name.to_string(), subject: None, message }
+}
