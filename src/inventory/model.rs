@@ -21,7 +21,7 @@ use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 pub use super::trust::{ProjectIndex, Trust};
-use super::update_record::{RecordPool, RecordZone, UpdateRecords};
+use super::update_record::UpdateRecords;
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
@@ -396,25 +396,26 @@ impl Config {
         self.pool(zone).is_of_record
     }
 
-    /// Puts the pools and zones of the DNS update records behind all others, in the order of the records.
+    /// Puts the pools of the DNS update records behind all others, in the order of the records, and so the zones that files name.
     pub fn place_records(&mut self) {
         for record in &self.update_records.records {
-            let Some(RecordPool { pool, zones, makes_zones, .. }) = &record.pool else { continue };
-            let zone = |zone: &RecordZone| ZoneSpec {
-                name: zone.name.clone(),
-                pool: self.pools.len(),
-                permission: Permission::Own,
-                claim_addresses: ClaimAddresses::Hosts,
-                ttl: None,
-                fence: None,
-                protect: Vec::new(),
-                purpose: ZonePurpose::Records,
-                create: if *makes_zones { ZoneApex::below(&zone.name) } else { None },
-                origin: zone.origin,
-                ttl_origin: None,
-            };
-            self.zones.extend(zones.iter().map(zone));
-            self.pools.push(pool.clone());
+            let Some(own) = &record.pool else { continue };
+            let place = self.pools.len();
+            self.zones.extend(own.zones.iter().map(|zone| own.zone_spec(place, &zone.name, zone.origin)));
+            self.pools.push(own.pool.clone());
+        }
+    }
+
+    /// Adds zones of DNS update records that no file names, each once; without those that the filter of the record hides.
+    pub fn add_record_zones(&mut self, zones: impl IntoIterator<Item = ZoneId>) {
+        for zone in zones {
+            let record = self.update_records.of_pool(&zone.pool);
+            let Some((record, own)) = record.and_then(|record| Some((record, record.pool.as_ref()?))) else { continue };
+            let is_shown = own.lists_zones && !own.filter.hides_zone(zone.name.as_name());
+            let place = self.pools.iter().position(|pool| pool.is_of_record && pool.name == zone.pool);
+            if let Some(place) = place.filter(|_| is_shown && self.zone(&zone).is_none()) {
+                self.zones.push(own.zone_spec(place, &zone.name, record.origin));
+            }
         }
     }
 

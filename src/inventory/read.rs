@@ -151,6 +151,14 @@ impl SettingsFile {
         self
     }
 
+    /// The same with other settings of zones.
+    pub fn with_zones(mut self, add: impl FnOnce(&mut Config)) -> SettingsFile {
+        if let Some(settings) = &mut self.settings {
+            add(&mut settings.config);
+        }
+        self
+    }
+
     /// Goes on with so much of the workspace; `now` is the clock, and `progress` hears what is being read, from any thread.
     pub fn load(self, extent: WorkspaceExtent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> LoadedWorkspace {
         load(self, extent, now, progress).0

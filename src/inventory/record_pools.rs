@@ -88,7 +88,8 @@ impl PoolMaker<'_> {
         let pool = pools::of_record(target, marking, self.terms.txt_key.clone());
         let is_dry_run = self.record.flag(ParameterName::DryRun) == Some(true);
         let makes_zones = provider == RecordProvider::CoreDns;
-        Some(RecordPool { pool, zones, filter, policy: self.record.policy(), is_dry_run, makes_zones })
+        let lists_zones = provider.lists_zones() && self.terms.zones.is_empty();
+        Some(RecordPool { pool, zones, lists_zones, filter, policy: self.record.policy(), is_dry_run, makes_zones })
     }
 
     /// Notes what is wrong.
@@ -129,10 +130,10 @@ impl PoolMaker<'_> {
         let (hidden, shown): (Vec<_>, Vec<_>) =
             stated.into_iter().partition(|zone| filter.hides_zone(zone.name.as_name()));
         self.hidden = hidden;
-        if is_empty {
-            let message = format!("the record `{}` has no zones: they are not looked for at its provider", terms.name);
+        if is_empty && !provider.lists_zones() {
+            let message = format!("the record `{}` has no zones: its provider does not list them", terms.name);
             self.fault("no-zone", place, message, "write them here, such as `zones = [\"example.net\"]`");
-        } else if shown.is_empty() {
+        } else if shown.is_empty() && !is_empty {
             let message =
                 format!("`domain-filter` and `exclude-domains` hide all zones of the record `{}`", terms.name);
             self.fault("no-zone", place, message, "let a zone and the filter of the record meet");

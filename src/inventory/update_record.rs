@@ -4,15 +4,16 @@
 //! host, pod or manifest sees.
 
 use super::domain_filter::DomainFilter;
+use super::model::{ClaimAddresses, Permission, ZonePurpose, ZoneSpec};
 use super::node::SettingsNode;
 pub use super::parameter_name::ParameterName;
 use super::policy::Policy;
 use super::pool::Pool;
 use super::trust::Trust;
-use crate::diag::{Code, Origin};
+use crate::diag::{Code, Origin, Problem};
 use crate::dns::ZoneName;
 use crate::document::words;
-use crate::target::PoolName;
+use crate::target::{PoolName, ZoneApex};
 
 words! {
     /// What a record publishes to, in the word of its file; `azure-dns` is another word for `azure`.
@@ -46,6 +47,14 @@ impl RecordProvider {
         RecordProvider::ALL.iter().map(|provider| provider.as_str()).chain([AZURE_DNS])
     }
 
+    /// Whether it says which zones there are: those of an account.
+    pub fn lists_zones(self) -> bool {
+        match self {
+            RecordProvider::Aws | RecordProvider::AwsSd | RecordProvider::Azure | RecordProvider::AzurePrivate => true,
+            RecordProvider::CoreDns | RecordProvider::Rfc2136 => false,
+        }
+    }
+
     /// The `type` of its target.
     pub fn target_type(self) -> &'static str {
         match self {
@@ -66,12 +75,14 @@ pub struct UpdateRecords {
     pub records: Vec<UpdateRecord>,
     /// Whether all files could be found and read.
     pub trust: Trust,
+    /// The records whose targets do not say which zones they have, by name, and why.
+    pub unlisted: Vec<(String, Problem)>,
 }
 
 impl Default for UpdateRecords {
     /// No records, of which all is known: no file is configured.
     fn default() -> UpdateRecords {
-        UpdateRecords { records: Vec::new(), trust: Trust::Known }
+        UpdateRecords { records: Vec::new(), trust: Trust::Known, unlisted: Vec::new() }
     }
 }
 
@@ -307,8 +318,10 @@ pub struct RecordZone {
 pub struct RecordPool {
     /// The pool, named after the record.
     pub pool: Pool,
-    /// Its zones, each once, without those that the filter hides; never empty.
+    /// The zones that files name, each once, without those that the filter hides.
     pub zones: Vec<RecordZone>,
+    /// Whether no file names its zones, so that its target lists them.
+    pub lists_zones: bool,
     /// Which names are published.
     pub filter: DomainFilter,
     /// What may be done to records.
@@ -317,6 +330,25 @@ pub struct RecordPool {
     pub is_dry_run: bool,
     /// Whether a zone without any record is made: at an etcd it has no other sign than its records.
     pub makes_zones: bool,
+}
+
+impl RecordPool {
+    /// A zone of it, as `[[zone]]` would have it; `place` is that of the pool, and `origin` says where the zone is known from.
+    pub fn zone_spec(&self, place: usize, name: &ZoneName, origin: Origin) -> ZoneSpec {
+        ZoneSpec {
+            name: name.clone(),
+            pool: place,
+            permission: Permission::Own,
+            claim_addresses: ClaimAddresses::Hosts,
+            ttl: None,
+            fence: None,
+            protect: Vec::new(),
+            purpose: ZonePurpose::Records,
+            create: if self.makes_zones { ZoneApex::below(name) } else { None },
+            origin,
+            ttl_origin: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -115,7 +115,8 @@ pub fn apply(
     request: &ApplyConduct<'_>,
     progress: &dyn Progress,
 ) -> Result<ApplyRun, OpenError> {
-    let settings = load_settings(request.workspace)?;
+    let mut settings = load_settings(request.workspace)?;
+    settings.config.add_record_zones(given.sealed.plan().changes.iter().map(Change::zone_id));
     let config = &settings.config;
     let bounds = PlanBounds::of(config, &settings.projects);
     let address = state_address(request.workspace, config);

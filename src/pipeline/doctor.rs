@@ -8,7 +8,7 @@ use super::cms_access::client_of;
 use super::findings::Findings;
 use super::settings::{load_config, local_folder, state_address};
 use super::targets::is_fenced;
-use super::{TOOL, name_servers, txt_keys, zone_changes};
+use super::{TOOL, name_servers, record_zones, txt_keys, zone_changes};
 use crate::cms::CmsCalls as _;
 use crate::diag::did_you_mean;
 use crate::dns::{ZoneComparison, ZoneContents, ZoneName};
@@ -22,8 +22,8 @@ use crate::live::differing_rrsets;
 use crate::progress::{Progress, RunStage};
 use crate::provider::cache::{Cache, CacheUse};
 use crate::provider::{self, ProviderContext};
-use crate::reading::CreationTerms;
 use crate::reading::side_by_side::side_by_side;
+use crate::reading::{CreationTerms, ReadingTerms};
 use crate::state::{self, CmsFailure};
 use crate::target::{TargetCapabilities, TargetId, ZoneId};
 
@@ -49,7 +49,8 @@ pub fn examine(
     only: &[ZoneName],
     progress: &dyn Progress,
 ) -> Result<Diagnosis, DoctorError> {
-    let (config, _) = load_config(workspace).map_err(DoctorError::Settings)?;
+    let (mut config, _) = load_config(workspace).map_err(DoctorError::Settings)?;
+    record_zones::find(&mut config, ReadingTerms { workspace, now, cache: None });
     let configured = |zone: &ZoneName| config.zones.iter().any(|spec| spec.name == *zone);
     if let Some(zone) = only.iter().find(|zone| !configured(zone)) {
         let known: Vec<String> = config.zones.iter().map(|spec| spec.name.to_string()).collect();

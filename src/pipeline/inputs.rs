@@ -12,7 +12,7 @@ use super::input_error::InputError;
 use super::recent_pods::recent_pods;
 use super::settings::{check_targets, local_folder, read_settings, state_address};
 use super::targets::{bounds_of_pools, server_names};
-use super::{accepted, published, subjects, txt_keys, zone_changes};
+use super::{accepted, published, record_zones, subjects, txt_keys, zone_changes};
 use crate::claim::SubjectPick;
 use crate::diag::{CallError, Diagnostics, Problem, did_you_mean};
 use crate::diff::adopt::AdoptionTerms;
@@ -172,7 +172,7 @@ pub(super) fn gather(
     progress: &dyn Progress,
 ) -> Result<PlanInput, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
-    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.is_none(), progress);
+    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.as_ref(), progress);
     let (mut inventory, mut diagnostics) = loaded?;
     txt_keys::fetch(&mut inventory.config, request.workspace)?;
     // A state that is opened now was not there, or zones are not read yet.
@@ -250,13 +250,19 @@ pub(super) fn gather(
 fn load_beside_zones(
     request: &PlanRequest<'_>,
     read_for: &ReadFor<'_>,
-    are_zones_read: bool,
+    snapshot: Option<&Snapshot>,
     progress: &dyn Progress,
 ) -> ReadFirst {
     let is_narrowed = request.picks_subjects() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
-    let settings = read_settings(request.workspace);
+    let add_zones = |config: &mut Config| match snapshot {
+        Some(snapshot) => record_zones::take_saved(config, snapshot),
+        None => {
+            record_zones::find(config, ReadingTerms { workspace: request.workspace, now: request.now, cache: None })
+        }
+    };
+    let settings = read_settings(request.workspace).with_zones(add_zones);
     let config = settings.config().filter(|config| check_targets(config).error_count() == 0);
-    let config = config.filter(|_| !is_narrowed && are_zones_read).cloned();
+    let config = config.filter(|_| !is_narrowed && snapshot.is_none()).cloned();
     // A state that cannot be read is reported at once, too.
     let early = config.and_then(|config| {
         let state = open_to_read(&state_address(request.workspace, &config)).ok()?;

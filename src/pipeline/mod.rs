@@ -122,6 +122,8 @@ mod mark_places;
 
 mod record_targets;
 
+mod record_zones;
+
 mod shared_copies;
 
 mod txt_keys;

@@ -23,6 +23,13 @@ pub(super) fn found_notices(inventory: &Inventory, zones: &Zones) -> (Vec<Notice
     notices.extend(inventory.settings_errors.iter().map(|(file, count)| bad_settings(file, *count)));
     notices.extend(pods_without_a_set(inventory));
     notices.extend(zones.unread.iter().map(|(zone, error)| zone_unknown(zones.live.zone(*zone).name(), error)));
+    let unlisted = inventory.config.update_records.unlisted.iter();
+    notices.extend(unlisted.map(|(record, error)| Notice {
+        code: NoticeCode::ZoneUnknown,
+        name: record.clone(),
+        subject: None,
+        message: format!("the zones of the DNS update record `{record}` are not known: {error}"),
+    }));
     notices.extend(unread_records(inventory));
     notices.extend(unread_apps(inventory));
     let is_partial = notices.iter().any(|notice| notice.code.tells_of_failure());

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::{mark_places, record_targets, shared_copies, txt_keys};
+use super::{mark_places, record_targets, record_zones, shared_copies, txt_keys};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::pods::PodSet;
 use crate::inventory::read::{LoadedConfig, ReadSettings, SettingsFile};
 use crate::inventory::source::SourceSpec;
 use crate::provider;
-use crate::state::StateAddress;
+use crate::state::{StateAddress, open_to_read};
 
 /// Why a workspace cannot be worked with at all.
 #[derive(Debug)]
@@ -69,6 +69,12 @@ pub fn load_settings(workspace: &Path) -> Result<WorkspaceSettings, OpenError> {
     let ReadSettings { loaded, projects, pod_sets, sources } = read_settings(workspace).into_projects();
     let (mut config, files) = checked(loaded)?;
     txt_keys::fetch(&mut config, workspace)?;
+    if record_zones::are_listed(&config) {
+        // What follows reports a state that cannot be read.
+        let state = open_to_read(&state_address(workspace, &config)).ok().flatten();
+        let sent = state.map(|state| state.sent_zones()).transpose()?;
+        config.add_record_zones(sent.unwrap_or_default());
+    }
     Ok(WorkspaceSettings { config, files, projects, pod_sets, sources })
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::TOOL;
 use super::findings::Findings;
 use super::inputs::load;
+use super::record_zones;
 use super::settings::load_config;
 use crate::diag::{FileFindings, Problem};
 use crate::diff::Selection;
@@ -51,9 +52,10 @@ pub fn save(
     target: &Path,
     progress: &dyn Progress,
 ) -> Result<SavedSnapshot, SnapshotError> {
-    let (config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
+    let (mut config, files) = load_config(workspace).map_err(SnapshotError::Settings)?;
     let writer = SnapshotWriter::begin(target).map_err(SnapshotError::Save)?;
     let terms = ReadingTerms { workspace, now, cache: None };
+    record_zones::find(&mut config, terms);
     let readers = open_targets(&config, &terms);
     let (known, mut findings) = if readers.opened().any(|target| target.manner() == ReadingManner::ByName) {
         save_known(terms, &writer, progress)?

@@ -70,6 +70,14 @@ impl Snapshot {
         read.chain(self.manifest.unread.iter().map(|unread| &unread.zone))
     }
 
+    /// The zones of a DNS update record that it has something about.
+    pub fn zones_of_record(&self, record: &str) -> impl Iterator<Item = &ZoneName> {
+        let wanted = target_of_record(record);
+        let read = self.manifest.zones.iter().map(|saved| (&saved.zone, &saved.target));
+        let all = read.chain(self.manifest.unread.iter().map(|unread| (&unread.zone, &unread.target)));
+        all.filter(move |(_, target)| target.as_deref() == Some(&*wanted)).map(|(zone, _)| zone)
+    }
+
     /// The manifest by its name in messages, with its SHA-256.
     pub fn input(&self) -> &(String, String) {
         &self.input

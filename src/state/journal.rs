@@ -3,7 +3,7 @@
 
 use super::applies::SYNC;
 use super::ownership::SightedRrset;
-use super::sql::{SqlDatabase, SqlRows as _, values};
+use super::sql::{SqlDatabase, SqlRow, SqlRows as _, values};
 use super::{
     ApplyId, ApplySummary, ExportToAccept, KnownMarkers, LeftSubject, NewApply, PlanBasis, PlanText, Resumption,
     SentUpdate, SettledBatch, UnsettledUpdate, applies, batches, effect, markers, past,
@@ -13,12 +13,15 @@ use crate::diag::Problem;
 use crate::dns::Name;
 use crate::inventory::value::{Inv, Time};
 use crate::rollout::RolloutChoice;
-use crate::target::{CopyId, Marker};
+use crate::target::{CopyId, Marker, ZoneId};
 
 /// Applies, updates and markers. What a method wrote is durable when it returns.
 pub trait ApplyJournal: Send {
     /// What is known about the markers, by zone.
     fn markers(&self) -> Result<KnownMarkers, Problem>;
+
+    /// The zones to which updates were sent, each once.
+    fn sent_zones(&self) -> Result<Vec<ZoneId>, Problem>;
 
     /// The latest applies, the latest first; at most `count`.
     fn applies(&self, count: usize) -> Result<Vec<ApplySummary>, Problem>;
@@ -135,6 +138,15 @@ pub trait ApplyJournal: Send {
 }
 
 impl<D: SqlDatabase> ApplyJournal for D {
+    fn sent_zones(&self) -> Result<Vec<ZoneId>, Problem> {
+        let of_row = |row: &dyn SqlRow| {
+            let (pool, zone) = (row.get::<String>(0)?, row.get::<String>(1)?);
+            let pool = pool.parse().map_err(|_| self.odd("name of a pool", &pool))?;
+            Ok(ZoneId { pool, name: self.zone(&zone)? })
+        };
+        self.rows("SELECT DISTINCT pool, zone FROM batches", &[], of_row)
+    }
+
     fn markers(&self) -> Result<KnownMarkers, Problem> {
         markers::known(self)
     }

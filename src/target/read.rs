@@ -69,6 +69,19 @@ pub trait ReadTarget: Send + Sync {
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {
         Ok(vec![None; names.len()])
     }
+
+    /// Lists the zones that it has, of those that its settings choose.
+    ///
+    /// Errors: the target cannot be asked, or does not list them.
+    fn list_zones(&self) -> Result<Vec<ZoneName>, Problem> {
+        Err(no_list())
+    }
+}
+
+/// The error of a target that does not say which zones it has.
+fn no_list() -> Problem {
+    Problem::new("target", "no-zone", "targets of this type do not list their zones")
+        .hint("write `zones` in the table of the record")
 }
 
 /// The zone that holds each name: the lowest at or above it of those that there are; none where there is none.

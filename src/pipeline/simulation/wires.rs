@@ -134,6 +134,7 @@ macro_rules! write {
 impl<S: RunPoints> ApplyJournal for Book<'_, S> {
     read! {
         fn markers() -> KnownMarkers;
+        fn sent_zones() -> Vec<ZoneId>;
         fn applies(count: usize) -> Vec<ApplySummary>;
         fn last_finished() -> Option<ApplySummary>;
         fn unfinished() -> Vec<ApplySummary>;

@@ -148,4 +148,9 @@ impl ReadTarget for AzureReader {
         let zones = self.zones.all(&self.client).map_err(|fault| fault.at(self.place.clone()))?;
         Ok(apexes_of(names, |above| zones.iter().any(|zone| zone.name == *above)))
     }
+
+    fn list_zones(&self) -> Result<Vec<ZoneName>, Problem> {
+        let zones = self.zones.all(&self.client).map_err(|fault| fault.at(self.place.clone()))?;
+        Ok(zones.into_iter().map(|zone| ZoneName::new(zone.name)).collect())
+    }
 }

@@ -187,4 +187,10 @@ impl ReadTarget for CloudMapReader {
         let all = all.map_err(|fault| fault.at(self.place.clone()))?;
         Ok(apexes_of(names, |above| all.iter().any(|own| own.name == *above)))
     }
+
+    fn list_zones(&self) -> Result<Vec<ZoneName>, Problem> {
+        let all = self.namespaces.all(&self.client, &self.settings.namespaces);
+        let all = all.map_err(|fault| fault.at(self.place.clone()))?;
+        Ok(all.into_iter().map(|own| ZoneName::new(own.name)).collect())
+    }
 }

@@ -262,4 +262,10 @@ impl ReadTarget for Route53Reader {
         let zones = zones.map_err(|fault| fault.at(self.place.clone()))?;
         Ok(apexes_of(names, |above| zones.iter().any(|zone| zone.name == *above)))
     }
+
+    fn list_zones(&self) -> Result<Vec<ZoneName>, Problem> {
+        let zones = self.zones.all(&self.client, &self.settings.zones);
+        let zones = zones.map_err(|fault| fault.at(self.place.clone()))?;
+        Ok(zones.into_iter().map(|zone| ZoneName::new(zone.name)).collect())
+    }
 }

@@ -1,0 +1,82 @@
+//! The zones of DNS update records that no file names: those that the target lists, narrowed by the filter of the record.
+//!
+//! Comes in: the settings, with the pools of the records. Goes out: the same with the zones. A plan asks the targets; an apply
+//! asks none, and takes the zones that its plan and the journal name.
+
+use crate::diag::Problem;
+use crate::dns::ZoneName;
+use crate::inventory::model::Config;
+use crate::inventory::pool::TargetSpec;
+use crate::inventory::update_record::RecordProblem;
+use crate::parallel::side_by_side;
+use crate::provider::{self, ProviderContext};
+use crate::reading::ReadingTerms;
+use crate::snapshot::Snapshot;
+use crate::target::ZoneId;
+
+/// Asks the targets of records for their zones, all at once. A record whose target does not say them has a problem, and blocks
+/// its endpoints.
+pub fn find(config: &mut Config, terms: ReadingTerms<'_>) {
+    let context = terms.context(config);
+    let asked: Vec<&TargetSpec> = listing(config).collect();
+    let count = asked.len();
+    let listed = side_by_side(asked, count, |target| (target.id.pool.clone(), list(target, &context)));
+    for (pool, zones) in listed {
+        match zones {
+            Ok(zones) => {
+                let zones = zones.into_iter().map(|name| ZoneId { pool: pool.clone(), name });
+                config.add_record_zones(zones);
+                refuse_bare(config, pool.as_str());
+            }
+            Err(problem) => refuse(config, pool.as_str(), problem),
+        }
+    }
+}
+
+/// Takes the zones that a snapshot has.
+pub fn take_saved(config: &mut Config, snapshot: &Snapshot) {
+    let pools: Vec<_> = listing(config).map(|target| target.id.pool.clone()).collect();
+    for pool in pools {
+        let zones =
+            snapshot.zones_of_record(pool.as_str()).map(|name| ZoneId { pool: pool.clone(), name: name.clone() });
+        config.add_record_zones(zones);
+        refuse_bare(config, pool.as_str());
+    }
+}
+
+/// Whether the target of any record lists its zones.
+pub fn are_listed(config: &Config) -> bool {
+    listing(config).next().is_some()
+}
+
+/// The targets of records that list their zones.
+fn listing(config: &Config) -> impl Iterator<Item = &TargetSpec> {
+    let pools = config.update_records.records.iter().filter_map(|record| record.pool.as_ref());
+    pools.filter(|pool| pool.lists_zones).flat_map(|pool| &pool.pool.targets)
+}
+
+/// The zones of a target.
+fn list(target: &TargetSpec, context: &ProviderContext<'_>) -> Result<Vec<ZoneName>, Problem> {
+    provider::open(target, context)?.list_zones()
+}
+
+/// Refuses a record without a zone: its target lists none that the filter shows.
+fn refuse_bare(config: &mut Config, record: &str) {
+    if config.zones.iter().all(|spec| config.pool(spec).name.as_str() != record) {
+        let message = "its target lists no zone that `domain-filter` shows";
+        let problem = Problem::new(record, "no-zone", message).hint(
+            "compare the filters of the record with the zones of the account, and its credentials with the account",
+        );
+        refuse(config, record, problem);
+    }
+}
+
+/// Notes that the zones of a record are not known.
+fn refuse(config: &mut Config, record: &str, problem: Problem) {
+    let records = &mut config.update_records;
+    if let Some(own) = records.records.iter_mut().find(|own| own.name == record) {
+        let message = format!("its zones are not known: {problem}");
+        own.problems.push(RecordProblem { code: problem.code, message, origin: own.origin });
+    }
+    records.unlisted.push((record.to_owned(), problem));
+}
