@@ -362,7 +362,7 @@ impl ApplyWork<'_> {
         }
         ran.applied.problems.extend(work.without_consensus(&outcomes));
         // Files that were made or deleted after the last update may need the target's last step, too.
-        ran.applied.problems.extend(self.targets.finish());
+        ran.applied.problems.extend(self.targets.finish(self.request.interrupted));
         ran.applied.zone_changes = outcomes;
     }
 
@@ -493,7 +493,7 @@ impl ApplyWork<'_> {
         let written = apply::write(survey, orders, &journal);
         let took = written.took;
         progress.stage(RunStage::ReadBack, None);
-        let mut problems = self.targets.finish();
+        let mut problems = self.targets.finish(self.request.interrupted);
         let begun_reading = Instant::now();
         let read_back = apply::read_back(&written);
         let read_for = begun_reading.elapsed();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::settings::local_folder;
 use crate::apply::{CopyAccess, PoolShare, VoteTerms};
@@ -58,9 +59,10 @@ impl<'a> Targets<'a> {
         self.copies.iter().filter(|access| zones.contains(&access.copy.zone_id())).cloned().collect()
     }
 
-    /// Finishes all targets; gives what went wrong.
-    pub fn finish(&self) -> Vec<Problem> {
-        self.writers.iter().filter_map(|writer| writer.finish().err()).collect()
+    /// Finishes all targets, without waiting for any once `interrupted` is set; gives what went wrong.
+    pub fn finish(&self, interrupted: &AtomicBool) -> Vec<Problem> {
+        let is_over = || interrupted.load(Ordering::SeqCst);
+        self.writers.iter().filter_map(|writer| writer.finish(&is_over).err()).collect()
     }
 }
 

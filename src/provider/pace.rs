@@ -9,6 +9,9 @@ use ring::rand;
 
 use crate::parallel::HELD;
 
+/// How long is waited at once where the wait may end before its time: so soon is a signal heard.
+const NAP: Duration = Duration::from_millis(200);
+
 /// A clock, and a way to wait.
 pub trait PaceClock: Send + Sync {
     /// The time since some moment.
@@ -86,6 +89,14 @@ impl AccountPace {
     pub fn wait(&self, pause: Duration) {
         if pause > Duration::ZERO {
             self.clock.sleep(pause);
+        }
+    }
+
+    /// Waits until something has happened, but no longer than until `is_over`.
+    pub fn wait_until(&self, pause: Duration, is_over: &dyn Fn() -> bool) {
+        let end = self.now() + pause;
+        while self.now() < end && !is_over() {
+            self.wait(NAP.min(end.saturating_sub(self.now())));
         }
     }
 

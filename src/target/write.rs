@@ -165,10 +165,11 @@ pub trait WriteTarget: Send + Sync {
     /// Assumes that an earlier run may have made updates, and ended before [`WriteTarget::finish`].
     fn doubt(&self) {}
 
-    /// Does the final work once, after the last update of all zones.
+    /// Does the final work once, after the last update of all zones. What waits meanwhile until something is done waits no longer
+    /// once `is_over` says that the apply is to end.
     ///
-    /// Errors: it could not be done; the updates stay in effect.
-    fn finish(&self) -> Result<(), Problem>;
+    /// Errors: it could not be done, or was not waited for; the updates stay in effect.
+    fn finish(&self, is_over: &dyn Fn() -> bool) -> Result<(), Problem>;
 }
 
 /// Writes one zone.

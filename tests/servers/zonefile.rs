@@ -50,7 +50,7 @@ fn is_served_once_it_is_written(kind: Kind) {
     let question = Question { name: new.owner.as_name().to_name(), rtype: Rtype::AAAA };
     let seen = writer.observe(&zone, &[question], None).expect("the file can be read");
     assert_eq!(seen, [Answer::Holds(Rtype::AAAA, aaaa("2001:db8::2"))]);
-    writer.finish().expect("the signal arrives");
+    writer.finish(&|| false).expect("the signal arrives");
     let written = client::lines(&client::read_file(&server, "example.net"));
     let deadline = Instant::now() + LOAD;
     loop {

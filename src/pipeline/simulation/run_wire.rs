@@ -83,7 +83,7 @@ impl WriteTarget for RunWire<'_> {
         }
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

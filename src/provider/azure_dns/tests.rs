@@ -152,7 +152,7 @@ fn a_record_set_is_written_under_the_condition_that_it_was_seen() {
             let sets = account.fake.double.record_sets(&account.id);
             let set = sets.iter().find(|set| set.name == "a").unwrap();
             assert_eq!(set.metadata, BTreeMap::from([("team".to_owned(), "web".to_owned())]));
-            writer.finish().unwrap();
+            writer.finish(&|| false).unwrap();
         }
     }
 }
@@ -401,7 +401,7 @@ fn each_right_of_the_least_role_is_needed_and_no_other() {
                     other => panic!("{other:?}"),
                 }
             }
-            writer.finish()
+            writer.finish(&|| false)
         });
     }
 }

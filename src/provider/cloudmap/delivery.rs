@@ -14,9 +14,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long is waited at most.
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a signal is not heeded while something is waited for.
-const NAP: Duration = Duration::from_millis(200);
-
 /// Carries out steps at one name.
 pub struct NameDelivery<'w> {
     /// Reads, and asks.
@@ -184,11 +181,7 @@ impl NameDelivery<'_> {
 
     /// Waits, but no longer than until the apply is to end.
     pub fn wait(&self, pause: Duration) {
-        let pace = &self.reader.client.0.pace;
-        let end = pace.now() + pause;
-        while pace.now() < end && !(self.is_over)() {
-            pace.wait(NAP.min(end - pace.now()));
-        }
+        self.reader.client.0.pace.wait_until(pause, self.is_over);
     }
 
     /// Waits until an operation is done, until this time, or until the apply is to end.

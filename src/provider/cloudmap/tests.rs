@@ -187,7 +187,7 @@ fn a_service_is_made_changed_and_deleted() {
     let gone = [(Rtype::A, ChangeKind::Delete { before: rrset(Rtype::A, 300, ONE) })];
     assert_done(account.send(&writer, "a.b", &gone));
     assert!(account.double.services(&account.id).is_empty(), "zonewright made it");
-    writer.finish().unwrap();
+    writer.finish(&|| false).unwrap();
     let other = account.put("other", ONE);
     assert_done(account.send(&account.writer(), "other", &delete(ONE)));
     assert_eq!((account.held("other").len(), account.double.instances(&other).len()), (0, 0));

@@ -445,7 +445,7 @@ impl WriteTarget for CloudMapWriter {
     }
 
     /// What was written is there: each operation was waited for.
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         std::mem::take(&mut *self.left.lock().expect(HELD)).into_iter().next().map_or(Ok(()), Err)
     }
 }

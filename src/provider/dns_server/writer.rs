@@ -62,7 +62,7 @@ impl WriteTarget for Primary {
         making::delete(self, zone)
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

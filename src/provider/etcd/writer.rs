@@ -100,7 +100,7 @@ impl WriteTarget for EtcdWriter {
         self.make(zone, &transaction, "zone-not-deleted", "the zone has keys")
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

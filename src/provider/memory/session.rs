@@ -149,7 +149,7 @@ impl WriteTarget for MemoryPrimary {
         Box::new(MemorySession { primary: self, replies: HashMap::new(), cut: HashSet::new(), next: 0 })
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

@@ -58,7 +58,7 @@ impl WriteTarget for ApiWriter {
         self.api.delete(zone)
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

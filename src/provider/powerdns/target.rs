@@ -85,7 +85,7 @@ impl WriteTarget for PowerDnsWriter {
         self.api.delete(zone)
     }
 
-    fn finish(&self) -> Result<(), Problem> {
-        self.primary.finish()
+    fn finish(&self, is_over: &dyn Fn() -> bool) -> Result<(), Problem> {
+        self.primary.finish(is_over)
     }
 }

@@ -198,14 +198,32 @@ fn what_was_written_is_published_when_the_service_says_so() {
     let writer = account.writer();
     account.double.set_rules(|rules| rules.settling = ChangeSettling::AfterSeconds(20));
     assert!(matches!(account.send(&writer, &[("a", create("192.0.2.1"))]).0, UpdateReply::Done));
-    writer.finish().unwrap();
+    writer.finish(&|| false).unwrap();
     let waited = account.clock.0.lock().unwrap().as_secs();
     assert!((20..25).contains(&waited), "{waited}");
     account.double.set_rules(|rules| rules.settling = ChangeSettling::AfterSeconds(600));
     assert!(matches!(account.send(&writer, &[("b", create("192.0.2.1"))]).0, UpdateReply::Done));
-    let problem = writer.finish().unwrap_err();
+    let problem = writer.finish(&|| false).unwrap_err();
     assert!(problem.message.starts_with("not all name servers have the change"), "{problem}");
-    writer.finish().expect("nothing more is waited for");
+    writer.finish(&|| false).expect("nothing more is waited for");
+}
+
+/// A signal ends the wait at once, also in the middle of a pause; what was taken stays.
+#[test]
+fn publication_is_not_waited_for_once_the_apply_is_to_end() {
+    let account = Account::new();
+    account.double.set_rules(|rules| rules.settling = ChangeSettling::AfterSeconds(600));
+    for (name, end, asked) in [("a", 5_500, 3), ("b", 0, 0)] {
+        let (writer, clock) = (account.writer(), account.clock.clone());
+        assert!(matches!(account.send(&writer, &[(name, create("192.0.2.1"))]).0, UpdateReply::Done));
+        let millis = || clock.0.lock().unwrap().as_millis();
+        let (begin, asked_before) = (millis(), account.double.count("GetChange"));
+        let problem = writer.finish(&|| millis() - begin >= end).unwrap_err();
+        assert!(problem.message.starts_with("the apply was interrupted before all name servers"), "{problem}");
+        assert!(millis() - begin <= end + 200, "{}", millis() - begin);
+        assert_eq!(account.double.count("GetChange") - asked_before, asked);
+        assert_eq!(account.held(name), ["A 192.0.2.1"]);
+    }
 }
 
 #[test]
@@ -245,7 +263,7 @@ fn ten_thousand_rrsets_are_written_in_as_few_batches_as_fit() {
         let reply = session.reply(ticket);
         assert!(matches!(reply, UpdateReply::Done), "{reply:?}");
     }
-    writer.finish().unwrap();
+    writer.finish(&|| false).unwrap();
     let counts = ["ListHostedZones", "ListResourceRecordSets", "ChangeResourceRecordSets", "GetChange"];
     // The zone is read in one page, and the marker by name, which was not among the questions.
     assert_eq!(counts.map(|operation| account.double.count(operation)), [1, 2, batches.len(), 2]);
@@ -322,7 +340,7 @@ fn each_right_of_the_least_policy_is_needed_and_no_other() {
         reader(account.asker(), &account.clock, ZoneChoice::default()).read_zone(&account.zone)?;
         let writer = account.writer();
         match account.send(&writer, &[("a", modify("192.0.2.1", "192.0.2.2"))]).0 {
-            UpdateReply::Done => writer.finish(),
+            UpdateReply::Done => writer.finish(&|| false),
             UpdateReply::Refused(problem) | UpdateReply::Failed(problem) => Err(problem),
             other => panic!("{other:?}"),
         }

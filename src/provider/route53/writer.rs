@@ -162,11 +162,18 @@ impl Route53Writer {
         document::read_change(&self.reader.client.ask(&question)?).map_err(AwsFault::unusable)
     }
 
-    /// Waits until all name servers of the service have a change.
-    fn wait_for(&self, zone: &ZoneName, id: &str) -> Result<(), Problem> {
+    /// Waits until all name servers of the service have a change, or until the apply is to end.
+    fn wait_for(&self, zone: &ZoneName, id: &str, is_over: &dyn Fn() -> bool) -> Result<(), Problem> {
         let pace = &self.reader.client.0.pace;
         let end = pace.now() + self.reader.settings.publication;
         loop {
+            // Nothing more is asked then, either: an apply of hundreds of zones would go on for minutes.
+            if is_over() {
+                let message =
+                    format!("the apply was interrupted before all name servers were known to have the change `{id}`");
+                let hint = "the service has it, and gives it to them by itself: look at it again later";
+                return Err(Problem::new(self.place(zone), "api-failed", message).hint(hint));
+            }
             let change = self.change(HttpMethod::Get, &format!("/change/{id}"), "");
             let change = change.map_err(|fault| self.reader.problem(zone, fault))?;
             if change.is_in_sync {
@@ -178,7 +185,7 @@ impl Route53Writer {
                 let hint = "the service has it: look at it again later, or raise `publication_timeout`";
                 return Err(Problem::new(self.place(zone), "api-failed", message).hint(hint));
             }
-            pace.wait(POLL);
+            pace.wait_until(POLL, is_over);
         }
     }
 }
@@ -287,10 +294,11 @@ impl WriteTarget for Route53Writer {
     }
 
     /// Waits until all name servers of the service have what was written.
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, is_over: &dyn Fn() -> bool) -> Result<(), Problem> {
         let changes = std::mem::take(&mut *self.changes.lock().expect(HELD));
         // Each is waited for: while one of them is, the others go on.
-        let waited: Vec<Result<(), Problem>> = changes.iter().map(|(zone, id)| self.wait_for(zone, id)).collect();
+        let waited: Vec<Result<(), Problem>> =
+            changes.iter().map(|(zone, id)| self.wait_for(zone, id, is_over)).collect();
         waited.into_iter().collect()
     }
 }

@@ -122,7 +122,7 @@ impl WriteTarget for SampleTarget {
         self.0.open(zone)
     }
 
-    fn finish(&self) -> Result<(), Problem> {
-        self.0.finish()
+    fn finish(&self, is_over: &dyn Fn() -> bool) -> Result<(), Problem> {
+        self.0.finish(is_over)
     }
 }

@@ -95,7 +95,7 @@ impl WriteTarget for FileWriter {
         self.is_changed.store(true, Ordering::Release);
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         let Some(reload) = &self.reload else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());

@@ -40,8 +40,8 @@ impl WriteTarget for StoryWire<'_> {
         Box::new(StoryZone { stage: self.stage, session: self.stage.primary.open(zone) })
     }
 
-    fn finish(&self) -> Result<(), Problem> {
-        self.stage.primary.finish()
+    fn finish(&self, is_over: &dyn Fn() -> bool) -> Result<(), Problem> {
+        self.stage.primary.finish(is_over)
     }
 }
 

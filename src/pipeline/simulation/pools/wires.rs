@@ -40,7 +40,7 @@ impl WriteTarget for TargetWire<'_> {
         Box::new(TargetLine { wire: self, session: self.stage.primaries[self.copy].open(zone) })
     }
 
-    fn finish(&self) -> Result<(), Problem> {
+    fn finish(&self, _: &dyn Fn() -> bool) -> Result<(), Problem> {
         Ok(())
     }
 }

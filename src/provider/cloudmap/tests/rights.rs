@@ -37,7 +37,7 @@ fn each_right_of_the_least_policy_is_needed_and_no_other() {
                 other => panic!("{other:?}"),
             }
         }
-        writer.finish()
+        writer.finish(&|| false)
     });
 }
 

@@ -125,7 +125,7 @@ fn the_edits_of_an_update_are_one_file_and_one_serial() {
     b.example.net. 60 AAAA ::9
     ");
     assert_eq!(workspace.file_count(), 1);
-    assert!(writer.finish().is_ok());
+    assert!(writer.finish(&|| false).is_ok());
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn nothing_is_written_unless_all_is_as_it_was() {
     prerequisite: `x.d.example.net.` is below the DNAME of `d.example.net.`
     ");
     assert_eq!(workspace.text(), zone);
-    assert!(writer.finish().is_ok());
+    assert!(writer.finish(&|| false).is_ok());
     assert!(!workspace.0.path().join("reloaded").exists());
 }
 
@@ -331,8 +331,8 @@ fn servers_are_told_once_after_the_last_file() {
     let writer = workspace.writer(Some("echo x >> reloaded"));
     assert_eq!(send(&writer, &[create("b")]), "done");
     assert_eq!(send(&writer, &[create("d")]), "done");
-    writer.finish().unwrap();
-    writer.finish().unwrap();
+    writer.finish(&|| false).unwrap();
+    writer.finish(&|| false).unwrap();
     assert_eq!(fs::read_to_string(workspace.0.path().join("reloaded")).unwrap(), "x\n");
 }
 
@@ -341,7 +341,7 @@ fn a_reload_that_fails_is_reported_and_the_file_stays() {
     let workspace = Workspace::new(&[("example.net.zone", ZONE)]);
     let writer = workspace.writer(Some("echo refused; exit 1"));
     assert_eq!(send(&writer, &[create("b")]), "done");
-    let message = writer.finish().unwrap_err().to_string();
+    let message = writer.finish(&|| false).unwrap_err().to_string();
     assert_eq!(message, "zones: error[reload-failed]: `sh` failed: exit status: 1; it said: refused");
     assert!(workspace.text().contains("b.example.net."));
 }
