@@ -329,6 +329,8 @@ pub struct ZoneSpec {
     pub purpose: ZonePurpose,
     /// With which apex a target that lacks it gets it; none where it does not.
     pub create: Option<ZoneApex>,
+    /// Where `create` is set, for messages.
+    pub create_origin: Option<Origin>,
     /// Where it is configured.
     pub origin: Origin,
     /// Where `ttl` is set, for evidence.

@@ -135,6 +135,7 @@ mod sights;
 mod zone_changes;
 
 mod zone_making;
+mod zone_settings;
 
 mod findings;
 

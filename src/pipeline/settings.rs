@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::{mark_places, record_targets, record_zones, shared_copies, txt_keys};
+use super::{mark_places, record_targets, record_zones, shared_copies, txt_keys, zone_settings};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::pods::PodSet;
@@ -126,5 +126,6 @@ pub fn check_targets(config: &Config) -> Diagnostics {
     tokens.for_each(|token| found.append(provider::token::check(token, &config.source)));
     found.append(mark_places::check(config));
     found.append(shared_copies::check(config));
+    found.append(zone_settings::check(config));
     found
 }

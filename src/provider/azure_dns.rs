@@ -47,7 +47,7 @@ use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::value::Time;
 use crate::target::{
     AtomicUnit, MarkPlace, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, WritePace, ZoneFence,
-    ZoneHome, ZoneMaking,
+    ZoneHome,
 };
 
 use self::client::AzureClient;
@@ -63,7 +63,7 @@ use self::zones::AzureZones;
 pub fn capabilities(kind: AzureKind, settings: &SettingsNode) -> TargetCapabilities {
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: settings::names_group(settings), deletes: true },
+        making: settings::zone_making(settings),
         unit: AtomicUnit::Rrset,
         limits: LIMITS,
         comparison: RrsetComparison::RecordsAndTtl,

@@ -57,7 +57,7 @@ use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};
 use crate::dns::{Name, ZoneName};
-use crate::inventory::node::{SettingsNode, SourceText};
+use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, SourceText};
 use crate::inventory::pool::TargetSpec;
 use crate::inventory::value::Time;
 use crate::target::{NameServer, OpenedTarget, ReadTarget, RecordBounds, TargetCapabilities, TargetSet, WriteTarget};
@@ -108,6 +108,8 @@ struct Provider {
     check: fn(&SettingsNode, &SourceText) -> Diagnostics,
     /// The names of servers in the settings, each with its place; without addresses.
     server_names: fn(&SettingsNode) -> Vec<(Name, Origin)>,
+    /// The key of the table that gives ids to zones by their names, where there is one.
+    zone_ids: Option<&'static str>,
     /// Where the target's copies are, for settings that [`check`] passed.
     endpoints: for<'s> fn(&'s SettingsNode) -> Vec<TargetEndpoint<'s>>,
     /// What people call the target: a server, a folder.
@@ -194,6 +196,13 @@ pub fn check(target: &TargetSpec, source: &SourceText) -> Diagnostics {
 /// The names of the servers of a target, each with its place in the settings; an unknown type has none.
 pub fn server_names(target: &TargetSpec) -> Vec<(Name, Origin)> {
     named(&target.provider).map_or_else(Vec::new, |known| (known.server_names)(&target.settings))
+}
+
+/// The zones to which the settings of a target give ids, as they are written there.
+pub fn zones_with_ids(target: &TargetSpec) -> Vec<&SettingsKey> {
+    let node = named(&target.provider).and_then(|known| target.settings.get(known.zone_ids?));
+    let Some(SettingsValue::Table(entries)) = node.map(|node| &node.value) else { return Vec::new() };
+    entries.iter().map(|(zone, _)| zone).collect()
 }
 
 /// Where the copies of a target are; an unknown type has no place.

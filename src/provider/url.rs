@@ -18,6 +18,12 @@ pub fn plain_url(text: &str) -> Option<String> {
     is_plain.then(|| text.trim_end_matches('/').to_owned())
 }
 
+/// Whether a URL has a path, but for a slash at its end.
+pub fn has_path(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.trim_end_matches('/').contains('/')
+}
+
 /// The name of the host of a URL, with its place; none where it is an address.
 pub fn host_name(node: &SettingsNode) -> Option<(Name, Origin)> {
     let url = node.as_text().and_then(plain_url)?;

@@ -31,6 +31,18 @@ impl ZoneIdSetting {
         };
         let read = |(key, value): &(SettingsKey, SettingsNode)| self.read_id(reader, &key.name, value);
         let ids: Vec<Option<(Name, String)>> = entries.iter().map(read).collect();
+        let mut names = BTreeMap::new();
+        for ((_, value), (name, id)) in
+            entries.iter().zip(&ids).filter_map(|(entry, read)| Some((entry, read.as_ref()?)))
+        {
+            if let Some(other) = names.insert(id, name) {
+                reader.error(
+                    value,
+                    "bad-value",
+                    format!("`{id}` is the id of `{other}`, too: {} has one name", self.of),
+                );
+            }
+        }
         ids.into_iter().collect()
     }
 

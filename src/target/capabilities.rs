@@ -64,6 +64,8 @@ pub struct ZoneMaking {
     pub creates: bool,
     /// Whether it can delete them.
     pub deletes: bool,
+    /// Why it makes none with these settings, whatever else is set, as a sentence; none where one may be made.
+    pub never: Option<&'static str>,
 }
 
 /// Where the zones of a target are.

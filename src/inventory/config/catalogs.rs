@@ -21,6 +21,7 @@ pub fn add(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)], zones
                 protect: Vec::new(),
                 purpose: ZonePurpose::Catalog,
                 create: None,
+                create_origin: None,
                 origin: catalog.origin,
                 ttl_origin: None,
             });

@@ -276,7 +276,7 @@ fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) ->
         let protect = read_protect(&mut table, apex.as_ref().map(|(_, name)| name));
         let states = [("present", ZonePurpose::Records), ("absent", ZonePurpose::Absent)];
         let purpose = table.choice("state", &states).unwrap_or(ZonePurpose::Records);
-        let create = apexes::read(&mut table);
+        let (create, create_origin) = (apexes::read(&mut table), node.get("create").map(|node| node.origin));
         if let Some((node, name)) = &apex {
             if let Some(first) = seen.get(name) {
                 let message = format!("the zone `{name}` is configured twice");
@@ -291,7 +291,7 @@ fn read_zones(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)]) ->
             let (origin, ttl_origin) = (node.origin, ttl_entry.map(|(key, _)| key.origin));
             #[rustfmt::skip]
             zones.push(ZoneSpec {
-                name, pool, permission, claim_addresses, ttl, fence, protect, purpose, create, origin, ttl_origin,
+                name, pool, permission, claim_addresses, ttl, fence, protect, purpose, create, create_origin, origin, ttl_origin,
             });
         }
     }

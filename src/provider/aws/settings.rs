@@ -7,10 +7,13 @@ use crate::inventory::config::shared::A_DURATION;
 use crate::inventory::node::{SettingsNode, TableReader};
 use crate::inventory::value;
 use crate::provider::secret::SecretSource;
-use crate::provider::url::plain_url;
+use crate::provider::url::{has_path, plain_url};
 
 /// How long is waited until what was written is served: usually that takes a minute at most.
 const PUBLICATION: Duration = Duration::from_secs(300);
+
+/// The longest `publication_timeout`, in seconds: a day, beyond which a slip of the pen is likelier than a slow service.
+const LONGEST_PUBLICATION: u64 = 86_400;
 
 /// Who asks, by the settings of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +53,12 @@ pub struct AwsRole {
 
 /// Reads `endpoint`; the hint says when to leave it out.
 pub fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode, hint: &str) -> Option<String> {
-    let url = node.as_text().and_then(plain_url);
+    let url = node.as_text().and_then(plain_url).filter(|url| !has_path(url));
     if url.is_none() {
-        let error = reader.source().error("bad-value", node.origin, node.width, "`endpoint` is not the URL of an API");
+        // What is signed has no path but that of a request.
+        let message =
+            "what `endpoint` names is not the URL of an API: `https://` or `http://`, a host, and nothing behind it";
+        let error = reader.source().error("bad-value", node.origin, node.width, message);
         reader.push(error.hint(hint));
     }
     url
@@ -62,7 +68,14 @@ pub fn read_endpoint(reader: &mut TableReader<'_>, node: &SettingsNode, hint: &s
 pub fn read_publication(reader: &mut TableReader<'_>) -> Option<Duration> {
     match reader.take("publication_timeout") {
         None => Some(PUBLICATION),
-        Some(node) => reader.parse_node::<value::Duration>(node, A_DURATION).map(value::Duration::as_std),
+        Some(node) => {
+            let wait = reader.parse_node::<value::Duration>(node, A_DURATION)?;
+            if !(1..=LONGEST_PUBLICATION).contains(&wait.as_secs()) {
+                reader.error(node, "bad-value", "`publication_timeout` must be between `1s` and `1d`");
+                return None;
+            }
+            Some(wait.as_std())
+        }
     }
 }
 
@@ -148,15 +161,19 @@ fn read_region(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Stri
     let text = node.as_text().filter(|text| is_region(text));
     if text.is_none() {
         let error = reader.source().error("bad-value", node.origin, node.width, "`region` is not the name of a region");
-        reader.push(error.hint("write it in small letters with hyphens, such as `us-east-1`"));
+        reader.push(error.hint("write it in small letters with hyphens and a number at its end, such as `us-east-1`"));
     }
     text.map(str::to_owned)
 }
 
-/// Whether a text may be the name of a region, which becomes a part of a host's name.
+/// Whether a text may be the name of a region, which becomes a part of a host's name: an area, one or more words, and a number,
+/// such as `eu-central-1` and `us-gov-west-1`.
 pub fn is_region(text: &str) -> bool {
-    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    text.len() <= 63 && text.split('-').all(is_part)
+    let parts: Vec<&str> = text.split('-').collect();
+    let [area, words @ .., number] = parts.as_slice() else { return false };
+    let is_word = |part: &&str| !part.is_empty() && part.bytes().all(|octet| octet.is_ascii_lowercase());
+    let is_number = !number.is_empty() && number.bytes().all(|octet| octet.is_ascii_digit());
+    text.len() <= 63 && !words.is_empty() && is_word(area) && words.iter().all(is_word) && is_number
 }
 
 /// Whether a text is the ARN of a role (AWS, "IAM identifiers").
@@ -219,6 +236,12 @@ mod tests {
     }
 
     #[test]
+    fn regions_of_all_partitions_are_taken() {
+        let of_partitions = ["us-east-1", "ap-southeast-5", "us-gov-west-1", "cn-northwest-1", "us-isob-east-1"];
+        assert!(of_partitions.into_iter().chain(["eusc-de-east-1", "mx-central-1"]).all(is_region));
+    }
+
+    #[test]
     fn what_may_be_a_secret_is_not_shown() {
         for text in [
             "credentials = \"hush\"",
@@ -269,6 +292,10 @@ mod tests {
             ),
             ("region = \"eu central\"", "bad-value: `region` is not the name of a region"),
             ("region = \"evil.example/\"", "bad-value: `region` is not the name of a region"),
+            ("region = \"europe\"", "bad-value: `region` is not the name of a region"),
+            ("region = \"eu-central\"", "bad-value: `region` is not the name of a region"),
+            ("region = \"eu-central-1a\"", "bad-value: `region` is not the name of a region"),
+            ("region = \"eu-1\"", "bad-value: `region` is not the name of a region"),
         ] {
             let (settings, found) = read(text);
             assert_eq!((settings, found), (None, vec![why.to_owned()]), "{text}");

@@ -8,6 +8,7 @@ pub const PROVIDER: Provider = Provider {
     capabilities: |settings| azure_dns::capabilities(KIND, settings),
     check: |settings, source| azure_dns::check(KIND, settings, source),
     server_names: azure_dns::server_names,
+    zone_ids: None,
     endpoints: |settings| azure_dns::endpoints(KIND, settings),
     place: |settings| azure_dns::place(KIND, settings),
     open: |settings, context| azure_dns::open(KIND, settings, context),

@@ -11,7 +11,7 @@ use crate::provider::entra::EntraSettings;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
-use crate::target::ReadingManner;
+use crate::target::{ReadingManner, ZoneMaking};
 
 /// The longest name of a resource group.
 const MAX_GROUP: usize = 90;
@@ -95,9 +95,11 @@ pub fn is_national(settings: &SettingsNode) -> bool {
     settings.get("cloud").and_then(SettingsNode::as_text).is_some_and(|cloud| cloud != "public")
 }
 
-/// Whether settings name a resource group, or a file that may: a zone is made in one.
-pub fn names_group(settings: &SettingsNode) -> bool {
-    ["resource_group", "config_file"].iter().any(|key| settings.get(key).is_some())
+/// Whether zones are made, which needs a resource group: settings name one, or a file that may.
+pub fn zone_making(settings: &SettingsNode) -> ZoneMaking {
+    let creates = ["resource_group", "config_file"].iter().any(|key| settings.get(key).is_some());
+    let why = "a zone of Azure is made in a resource group, and `resource_group` of the target is not set";
+    ZoneMaking { creates, deletes: true, never: (!creates).then_some(why) }
 }
 
 /// How many writes of a zone go in a minute, by settings that may be wrong.

@@ -54,15 +54,28 @@ use self::writer::CloudMapWriter;
 use self::zones::NamespaceList;
 
 /// The service. Nothing else may write to its namespaces: the settings say so.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names,
+    zone_ids: Some(settings::IDS.key),
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
+
+/// Why no zone is made.
+const NO_NAMESPACES: &str = "zonewright makes no namespaces of Cloud Map";
 
 /// An instance is registered, or goes, by itself.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
     let requests = settings::pace(settings).saturating_mul(60);
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: false, deletes: false },
+        making: ZoneMaking { creates: false, deletes: false, never: Some(NO_NAMESPACES) },
         unit: AtomicUnit::Record,
         limits: writer::LIMITS,
         comparison: RrsetComparison::Nothing,

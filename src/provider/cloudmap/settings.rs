@@ -49,7 +49,7 @@ pub struct NamespaceChoice {
 }
 
 /// The ids of namespaces.
-const IDS: ZoneIdSetting = ZoneIdSetting {
+pub const IDS: ZoneIdSetting = ZoneIdSetting {
     key: "namespace_ids",
     of: "a namespace",
     example: "ns-0123456789abcdef",
@@ -199,6 +199,7 @@ mod tests {
         let right = "region = \"eu-central-1\"\nexclusive = true\n";
         let alone = "Cloud Map compares nothing before it writes: it needs `exclusive = true`, which says that nothing else \
                      writes to these namespaces";
+        let no_url = "bad-value: what `endpoint` names is not the URL of an API: `https://` or `http://`, a host, and nothing behind it";
         let no_region = "missing-key: `region` is required: the region that has the namespaces";
         for (text, why) in [
             ("exclusive = true", no_region),
@@ -209,7 +210,14 @@ mod tests {
                 &format!("{right}namespace_ids = {{ \"example.net\" = \"Z1\" }}"),
                 "bad-value: `Z1` is not the id of a namespace, such as `ns-0123456789abcdef`",
             ),
-            (&format!("{right}endpoint = \"ftp\""), "bad-value: `endpoint` is not the URL of an API"),
+            (&format!("{right}endpoint = \"ftp\""), no_url),
+            (&format!("{right}endpoint = \"ftp://map.example.net\""), no_url),
+            (&format!("{right}endpoint = \"https://map.example.net/v1\""), no_url),
+            (&format!("{right}endpoint = \"https://map.example.net?v=1\""), no_url),
+            (
+                &format!("{right}namespace_ids = {{ \"a.example\" = \"ns-1\", \"b.example\" = \"ns-1\" }}"),
+                "bad-value: `ns-1` is the id of `a.example.`, too: a namespace has one name",
+            ),
         ] {
             assert_eq!(read(text), (None, vec![why.to_owned()]), "{text}");
         }

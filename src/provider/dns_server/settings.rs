@@ -229,7 +229,7 @@ pub fn types(settings: &SettingsNode) -> RecordTypes {
 /// Whether a target has commands that make and delete zones.
 pub fn zone_making(settings: &SettingsNode) -> ZoneMaking {
     let has = |key: &str| settings.get(key).is_some();
-    ZoneMaking { creates: has("create_command"), deletes: has("delete_command") }
+    ZoneMaking { creates: has("create_command"), deletes: has("delete_command"), never: None }
 }
 
 /// Reads a command that is about one zone: an argument of it names the zone.

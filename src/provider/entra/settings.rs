@@ -5,6 +5,7 @@ use super::source::{is_client, is_tenant};
 use crate::diag::Diagnostic;
 use crate::inventory::node::TableReader;
 use crate::provider::secret::SecretSource;
+use crate::provider::url::has_path;
 
 /// Who asks, by the settings of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl EntraSettings {
             None => Some(None),
             Some(node) => reader.choice_of(node, &AzureCloud::WORDS).map(Some),
         };
-        let endpoint = read_url(reader, "endpoint", "https://management.example.net");
+        let endpoint = read_endpoint(reader);
         let authority = read_url(reader, "authority", "https://login.example.net");
         Some(EntraSettings {
             tenant: tenant?,
@@ -124,6 +125,21 @@ fn read_path(reader: &mut TableReader<'_>, key: &'static str) -> Option<Option<S
         return None;
     }
     Some(Some(path.to_owned()))
+}
+
+/// Reads `endpoint`; none where it is wrong. Links from page to page have no more than the path of the API.
+fn read_endpoint(reader: &mut TableReader<'_>) -> Option<Option<String>> {
+    let node = reader.node().get("endpoint");
+    let url = read_url(reader, "endpoint", "https://management.example.net")?;
+    if let Some(node) = node.filter(|_| url.as_deref().is_some_and(has_path)) {
+        reader.error(
+            node,
+            "bad-value",
+            "what `endpoint` names has a path: write `https://` and a host, and nothing behind it",
+        );
+        return None;
+    }
+    Some(url)
 }
 
 /// Reads a URL; none where it is wrong.
@@ -235,6 +251,10 @@ mod tests {
             (
                 "endpoint = \"http://arm.example.net\"",
                 "bad-value: what `endpoint` names is not a URL that secrets may be sent to",
+            ),
+            (
+                "endpoint = \"https://arm.example.net/v1\"",
+                "bad-value: what `endpoint` names has a path: write `https://` and a host, and nothing behind it",
             ),
             ("authority = \"login\"", "bad-value: what `authority` names is not a URL that secrets may be sent to"),
         ] {

@@ -47,14 +47,24 @@ use self::target::EtcdReader;
 use self::writer::EtcdWriter;
 
 /// Keys of etcd. Any client may write to them.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names,
+    zone_ids: None,
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
 
 /// A transaction compares whole keys.
 fn capabilities(_: &SettingsNode) -> TargetCapabilities {
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: true, deletes: true },
+        making: ZoneMaking { creates: true, deletes: true, never: None },
         unit: AtomicUnit::Transaction,
         limits: change::LIMITS,
         comparison: RrsetComparison::RecordsAndTtl,

@@ -38,8 +38,18 @@ use self::settings::{PowerDnsSettings, PowerDnsWrites, endpoints, place, server_
 use self::target::{PowerDnsReader, PowerDnsWriter};
 
 /// PowerDNS with its API. Any client of either may write to its zones.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names,
+    zone_ids: None,
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
 
 /// What UPDATE can do, or the API by itself; that makes and deletes zones.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
@@ -48,7 +58,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
     let (unit, limits, comparison, fence) = if writes_by_api(settings) { by_api } else { by_update };
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: true, deletes: true },
+        making: ZoneMaking { creates: true, deletes: true, never: None },
         unit,
         limits,
         comparison,

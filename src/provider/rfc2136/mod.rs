@@ -12,8 +12,18 @@ use crate::target::{
 };
 
 /// Name servers that take UPDATE. Any client with a key may write to their zones.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names,
+    zone_ids: None,
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
 
 /// Prerequisites name no TTL (RFC 2136 section 2.4.2).
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {

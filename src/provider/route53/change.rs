@@ -13,12 +13,15 @@ use crate::target::{EditSize, RrsetEdit, Update, UpdateLimits};
 /// How many records, as elements of a request, a batch may have.
 pub const RECORDS: usize = 1_000;
 
+/// How many of them may be other records than those of the marker, which is deleted and created.
+pub const MOST_RECORDS: usize = RECORDS - 2;
+
 /// How many characters all values of a batch may have.
 pub const CHARACTERS: usize = 32_000;
 
 /// What one update may hold, with room for the marker, which is deleted and created.
 const LIMITS: UpdateLimits =
-    UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: RECORDS - 2, names: usize::MAX };
+    UpdateLimits { edits: RECORDS, octets: CHARACTERS - 2 * MARKER_CHARACTERS, parts: MOST_RECORDS, names: usize::MAX };
 
 /// What one update may hold where the settings allow so many records.
 pub fn limits(records: Option<usize>) -> UpdateLimits {

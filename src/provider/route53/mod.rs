@@ -48,8 +48,18 @@ use self::writer::Route53Writer;
 use self::zones::ZoneList;
 
 /// The service. Any tool of its account may write to its zones.
-pub const PROVIDER: Provider =
-    Provider { capabilities, check, server_names, endpoints, place, open, open_writer, bounds, examine };
+pub const PROVIDER: Provider = Provider {
+    capabilities,
+    check,
+    server_names,
+    zone_ids: Some(settings::IDS.key),
+    endpoints,
+    place,
+    open,
+    open_writer,
+    bounds,
+    examine,
+};
 
 /// A batch of changes compares whole sets.
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
@@ -58,7 +68,7 @@ fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
     let limits = change::limits(records);
     TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: true, deletes: true },
+        making: ZoneMaking { creates: true, deletes: true, never: settings::never_makes(settings) },
         unit: AtomicUnit::Request,
         limits,
         comparison: RrsetComparison::RecordsAndTtl,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::change::{MOST_RECORDS, RECORDS};
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
 use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
@@ -19,6 +20,18 @@ const ENDPOINT: &str = "https://route53.amazonaws.com";
 
 /// How many requests a second the service takes of an account, all its tools together.
 const REQUESTS: u64 = 5;
+
+/// How many characters the key of a tag has at most (the model of the API).
+const TAG_KEY: usize = 128;
+
+/// How many characters the value of a tag has at most (the model of the API).
+const TAG_VALUE: usize = 256;
+
+/// Why no private zone is made.
+pub const PRIVATE_IS_NOT_MADE: &str = "a private hosted zone is made for a network, which zonewright does not know";
+
+/// Why no zone with tags is made.
+pub const TAGGED_IS_NOT_MADE: &str = "a zone that zonewright makes has no tags, so that `zone_tags` would hide it";
 
 /// The settings of one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +68,7 @@ pub struct ZoneChoice {
 }
 
 /// The ids of hosted zones.
-const IDS: ZoneIdSetting = ZoneIdSetting {
+pub const IDS: ZoneIdSetting = ZoneIdSetting {
     key: "zone_ids",
     of: "a hosted zone",
     example: "Z0123456789ABCDEFGHIJ",
@@ -80,8 +93,7 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
     let zones = read_choice(&mut reader);
     let protections = reader.boolean("protections").unwrap_or(true);
     let requests = read_count(&mut reader, "requests_per_second").unwrap_or(REQUESTS);
-    let batch_records =
-        read_count(&mut reader, "batch_records").map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let batch_records = read_batch(&mut reader);
     let publication = read_publication(&mut reader);
     let limits = parse_limits(&mut reader);
     let timeout = ExchangeSettings::parse_without_read(&mut reader, ReadingManner::Whole).timeout;
@@ -99,6 +111,20 @@ pub fn parse(settings: &SettingsNode, source: &SourceText) -> (Option<Route53Set
         limits,
     });
     (settings.filter(|_| found.error_count() == 0), found)
+}
+
+/// Reads `batch_records`; none where it is not said or wrong.
+fn read_batch(reader: &mut TableReader<'_>) -> Option<usize> {
+    let (most, all) = (MOST_RECORDS, RECORDS);
+    let node = reader.node().get("batch_records");
+    let count = read_count(reader, "batch_records").map(|count| usize::try_from(count).unwrap_or(usize::MAX))?;
+    if let Some(node) = node.filter(|_| count > most) {
+        let message = format!(
+            "`{count}` is more than {most}: Route 53 takes {all} records in a batch, and two are of the marker"
+        );
+        reader.error(node, "bad-value", message);
+    }
+    Some(count)
 }
 
 /// Reads `zone_type`, `zone_tags` and `zone_ids`; none where one of them is wrong.
@@ -121,6 +147,13 @@ fn read_tags(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<(S
         return None;
     };
     let tags: Vec<Option<(String, Option<String>)>> = items.iter().map(|item| read_tag(reader, item)).collect();
+    let mut values = BTreeMap::new();
+    for (item, tag) in items.iter().zip(&tags) {
+        let Some((key, Some(value))) = tag else { continue };
+        if values.insert(key, value).is_some_and(|other| other != value) {
+            reader.error(item, "bad-value", format!("no hosted zone has two values of the tag `{key}`"));
+        }
+    }
     tags.into_iter().collect()
 }
 
@@ -130,6 +163,11 @@ fn read_tag(reader: &mut TableReader<'_>, item: &SettingsNode) -> Option<(String
     let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value.to_owned())));
     if key.is_empty() {
         reader.error(item, "bad-value", format!("`{text}` has no key: a tag is `KEY=VALUE`, or `KEY` with any value"));
+        return None;
+    }
+    if key.chars().count() > TAG_KEY || value.as_ref().is_some_and(|value| value.chars().count() > TAG_VALUE) {
+        let message = format!("a tag of AWS has at most {TAG_KEY} characters in its key, and {TAG_VALUE} in its value");
+        reader.error(item, "bad-value", message);
         return None;
     }
     Some((key.to_owned(), value))
@@ -147,6 +185,22 @@ pub fn pace(settings: &SettingsNode) -> (usize, Option<usize>) {
         _ => None,
     };
     (count("requests_per_second").unwrap_or(REQUESTS as usize), count("batch_records"))
+}
+
+/// Why no zone is made, by settings that may be wrong.
+pub fn never_makes(settings: &SettingsNode) -> Option<&'static str> {
+    let is_private = settings.get("zone_type").and_then(SettingsNode::as_text) == Some("private");
+    let tagged = || match settings.get("zone_tags").map(|node| &node.value) {
+        Some(SettingsValue::List(tags)) => !tags.is_empty(),
+        _ => false,
+    };
+    if is_private {
+        Some(PRIVATE_IS_NOT_MADE)
+    } else if tagged() {
+        Some(TAGGED_IS_NOT_MADE)
+    } else {
+        None
+    }
 }
 
 /// The URL of the API.
@@ -168,4 +222,53 @@ pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
     let of_account = keys.map(said).join(" ");
     let node = settings.get("type").unwrap_or(settings);
     vec![TargetEndpoint { identity: format!("{} {of_account}", endpoint(settings)), node }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Files;
+    use crate::inventory::config::toml;
+
+    /// What is read of a table, with what is wrong.
+    fn read(text: &str) -> (Option<Route53Settings>, Vec<String>) {
+        let source = SourceText { file: Files::default().add("zonewright.toml"), text: text.into() };
+        let tree = toml::parse(&source);
+        let (settings, found) = parse(&tree.root, &source);
+        (settings, found.iter().map(|found| format!("{}: {}", found.code.as_str(), found.message)).collect())
+    }
+
+    #[test]
+    fn what_the_service_takes_is_taken() {
+        let (settings, found) = read(
+            "batch_records = 998\npublication_timeout = \"1d\"\nendpoint = \"https://route53.amazonaws.com.cn/\"\n\
+             zone_tags = [\"team=dns\", \"team\", \"team=dns\"]",
+        );
+        assert_eq!(found, [""; 0]);
+        let settings = settings.unwrap();
+        assert_eq!(
+            (settings.batch_records, settings.endpoint.as_str()),
+            (Some(998), "https://route53.amazonaws.com.cn")
+        );
+    }
+
+    #[test]
+    fn what_the_service_never_takes_is_refused() {
+        let tag = "bad-value: a tag of AWS has at most 128 characters in its key, and 256 in its value";
+        let wait = "bad-value: `publication_timeout` must be between `1s` and `1d`";
+        for (text, why) in [
+            (
+                "batch_records = 999",
+                "bad-value: `999` is more than 998: Route 53 takes 1000 records in a batch, and two are of the marker",
+            ),
+            ("batch_records = 0", "bad-value: `0` is not a number of 1 or more"),
+            (&format!("zone_tags = [\"{}\"]", "k".repeat(129)), tag),
+            (&format!("zone_tags = [\"k={}\"]", "v".repeat(257)), tag),
+            ("zone_tags = [\"team=a\", \"team=b\"]", "bad-value: no hosted zone has two values of the tag `team`"),
+            ("publication_timeout = \"0s\"", wait),
+            ("publication_timeout = \"2d\"", wait),
+        ] {
+            assert_eq!(read(text), (None, vec![why.to_owned()]), "{text}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::change::{SeenSets, limits, size};
 use super::client::Route53Question;
 use super::document::{self, HostedZone, ListedSet, SetAction, TakenChange};
+use super::settings::{PRIVATE_IS_NOT_MADE, TAGGED_IS_NOT_MADE};
 use super::target::{Route53Reader, requests_for};
 use crate::diag::Problem;
 use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneName};
@@ -246,14 +247,12 @@ impl WriteTarget for Route53Writer {
     /// The service gives the zone name servers of its own, and a SOA.
     fn create_zone(&self, zone: &ZoneName, _: &ZoneApex) -> Result<(), Problem> {
         if self.reader.settings.zones.is_private == Some(true) {
-            let message = "a private hosted zone is made for a network, which zonewright does not know";
             let hint = "make it by the tools of AWS; then leave out `create`";
-            return Err(Problem::new(self.place(zone), "zone-not-made", message).hint(hint));
+            return Err(Problem::new(self.place(zone), "zone-not-made", PRIVATE_IS_NOT_MADE).hint(hint));
         }
         if !self.reader.settings.zones.tags.is_empty() {
-            let message = "a zone that zonewright makes has no tags, so that `zone_tags` would hide it";
             let hint = "make it by the tools of AWS, with its tags; then leave out `create`";
-            return Err(Problem::new(self.place(zone), "zone-not-made", message).hint(hint));
+            return Err(Problem::new(self.place(zone), "zone-not-made", TAGGED_IS_NOT_MADE).hint(hint));
         }
         // The service would make a second zone of the name.
         self.reader.zones.forget();

@@ -54,6 +54,7 @@ pub const PROVIDER: Provider = Provider {
     capabilities,
     check,
     server_names: |_| Vec::new(),
+    zone_ids: None,
     endpoints,
     place,
     open,
@@ -71,7 +72,7 @@ fn bounds(_: &SettingsNode, _: &ProviderContext<'_>) -> RecordBounds {
 fn capabilities(settings: &SettingsNode) -> TargetCapabilities {
     TargetCapabilities {
         home: ZoneHome::Workspace,
-        making: ZoneMaking { creates: true, deletes: true },
+        making: ZoneMaking { creates: true, deletes: true, never: None },
         unit: AtomicUnit::ZoneFile,
         limits: UpdateLimits::NONE,
         comparison: RrsetComparison::RecordsAndTtl,

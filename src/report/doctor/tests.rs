@@ -78,7 +78,7 @@ fn diagnosis(targets: Vec<TargetExamined>) -> Diagnosis {
 fn abilities() -> TargetAbilities {
     let capabilities = TargetCapabilities {
         home: ZoneHome::Servers,
-        making: ZoneMaking { creates: true, deletes: false },
+        making: ZoneMaking { creates: true, deletes: false, never: None },
         unit: AtomicUnit::Message,
         limits: UpdateLimits { edits: 500, octets: 61_440, parts: usize::MAX, names: usize::MAX },
         comparison: RrsetComparison::Records,
