@@ -311,7 +311,9 @@ fn help_prints_the_page_of_every_code() {
     for page in pages() {
         let text = printed(&["help", page.code]);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for piece in [&page.means, &page.advice].into_iter().flat_map(|part| without_links(part)) {
+        for piece in
+            [&page.means, &page.advice].into_iter().chain(&page.in_a_cloud).flat_map(|part| without_links(part))
+        {
             assert!(flat.contains(piece.trim()), "{piece}\n{text}");
         }
         assert!(!text.contains("]("), "the marks of a link: {text}");
@@ -320,6 +322,40 @@ fn help_prints_the_page_of_every_code() {
             assert!(line.chars().count() <= COLUMNS, "help {}: {line}", page.code);
         }
     }
+}
+
+/// The providers of clouds, and what they share.
+const OF_CLOUDS: [&str; 5] = ["aws", "azure_dns", "cloudmap", "entra", "route53"];
+
+#[test]
+fn every_error_of_a_cloud_says_what_to_do_there() {
+    // What is wrong with a setting is the same for all targets.
+    let of_settings: BTreeSet<&str> =
+        families().iter().filter(|family| family.file == "settings.md").flat_map(codes_of).collect();
+    let outage = fs::read_to_string(root().join("src/provider/outage.rs")).expect("a source");
+    let of_cloud = outage.split_once("pub fn of_cloud").and_then(|(_, rest)| rest.split_once("\n}\n"));
+    let mut texts = vec![of_cloud.expect("the function").0.to_owned()];
+    for folder in OF_CLOUDS {
+        let folder = root().join("src/provider").join(folder);
+        for entry in fs::read_dir(&folder).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|own| own == "rs") {
+                texts.push(fs::read_to_string(&path).expect("a source"));
+            }
+        }
+    }
+    let shown = |page: &&CodePage| texts.iter().any(|text| text.contains(&format!("\"{}\"", page.code)));
+    let is_error = |page: &&CodePage| page.kinds.contains(&CodeKind::Error);
+    let of_clouds: Vec<&CodePage> =
+        pages().filter(is_error).filter(shown).filter(|page| !of_settings.contains(page.code)).collect();
+    assert!(of_clouds.len() > 10, "{}", of_clouds.len());
+    let without: Vec<&str> = of_clouds.iter().filter(|page| page.in_a_cloud.is_none()).map(|page| page.code).collect();
+    assert!(without.is_empty(), "`zonewright help` does not say what to do in a cloud: {without:?}");
+}
+
+/// The codes of a family.
+fn codes_of(family: &codes::CodeFamily) -> impl Iterator<Item = &'static str> {
+    family.pages.iter().map(|page| page.code)
 }
 
 #[test]

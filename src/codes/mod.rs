@@ -85,6 +85,8 @@ pub struct CodePage {
     pub source: Option<&'static str>,
     /// What to do, and what happens in the meantime, in one paragraph.
     pub advice: String,
+    /// What is different where the target is a cloud, in one paragraph; none where nothing is.
+    pub in_a_cloud: Option<String>,
     /// Where more is said: in words, and the path from docs/codes; never empty.
     pub see: Vec<(&'static str, &'static str)>,
 }

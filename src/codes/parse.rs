@@ -13,6 +13,9 @@ const EXAMPLE: &str = "**Example:**";
 /// The same before the advice.
 const ADVICE: &str = "**What to do:** ";
 
+/// The same before what is different in a cloud, which few pages have.
+const IN_A_CLOUD: &str = "**In a cloud:** ";
+
 /// The same before the links.
 const SEE: &str = "**See:** ";
 
@@ -105,8 +108,10 @@ impl PageReader {
         self.line(EXAMPLE, "an example")?;
         let (example, source) = self.example()?;
         let advice = self.paragraph(ADVICE, "what to do")?;
+        let has_cloud = self.peek().is_some_and(|line| line.starts_with(IN_A_CLOUD));
+        let in_a_cloud = has_cloud.then(|| self.paragraph(IN_A_CLOUD, "what is different in a cloud")).transpose()?;
         let see = self.see()?;
-        Ok(CodePage { code, kinds, means, example, source, advice, see })
+        Ok(CodePage { code, kinds, means, example, source, advice, in_a_cloud, see })
     }
 
     /// Takes the kinds of a code, such as `*block, names*`.

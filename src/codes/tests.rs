@@ -13,6 +13,7 @@ fn all_pages_are_read_and_no_code_has_two() {
     for page in pages() {
         assert!(page.means.ends_with('.') || page.means.ends_with(".)"), "{}: {}", page.code, page.means);
         assert!(page.advice.ends_with('.') || page.advice.ends_with(".)"), "{}: {}", page.code, page.advice);
+        assert!(page.in_a_cloud.as_ref().is_none_or(|text| text.ends_with('.')), "{}", page.code);
         assert!(page.means.matches('`').count() % 2 == 0, "{}", page.code);
     }
 }
@@ -20,7 +21,7 @@ fn all_pages_are_read_and_no_code_has_two() {
 #[test]
 fn the_parts_of_a_page_stand_in_order() {
     let text = "# A\n\nB\nb.\n\n## x-y\n\n*block, names*\n\n**Means:** C\nc. D\n\n**Example:**\n\n```text\nl\n\nm\n```\n\n\
-                **What to do:** E.\n\n**See:** [f.md: g](../f.md#g), [h.md](../h.md)\n";
+                **What to do:** E.\n\n**In a cloud:** F\nf.\n\n**See:** [f.md: g](../f.md#g), [h.md](../h.md)\n";
     let family = parse("t.md", text).unwrap();
     let page = &family.pages[0];
     assert_eq!((family.title, family.about.as_str(), page.code), ("A", "B b.", "x-y"));
@@ -29,6 +30,7 @@ fn the_parts_of_a_page_stand_in_order() {
         (page.kinds.as_slice(), page.example.as_slice()),
         (&[CodeKind::Block, CodeKind::Names][..], &["l", "", "m"][..])
     );
+    assert_eq!(page.in_a_cloud.as_deref(), Some("F f."));
     assert_eq!(page.see, [("f.md: g", "../f.md#g"), ("h.md", "../h.md")]);
 }
 

@@ -19,6 +19,9 @@ pub fn code(page: &CodePage, options: &TextOptions) -> String {
         sheet.example(line);
     }
     sheet.part("What to do", &page.advice);
+    if let Some(text) = &page.in_a_cloud {
+        sheet.part("In a cloud", text);
+    }
     let see: Vec<String> = page.see.iter().map(|(says, path)| told(says, path)).collect();
     sheet.part("See", &see.join("; "));
     sheet.out
