@@ -29,8 +29,8 @@ const TYPES: [Rtype; 10] = [
 ];
 
 /// The other types that files state. external-dns manages none of them.
-const FURTHER_TYPES: [Rtype; 7] =
-    [Rtype::CAA, Rtype::DS, Rtype::TLSA, Rtype::SSHFP, Rtype::SVCB, Rtype::HTTPS, Rtype::LOC];
+const FURTHER_TYPES: [Rtype; 9] =
+    [Rtype::CAA, Rtype::DS, Rtype::TLSA, Rtype::SSHFP, Rtype::SVCB, Rtype::HTTPS, Rtype::LOC, Rtype::URI, Rtype::HINFO];
 
 /// How the names of TXT are formed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -63,12 +63,15 @@ fn names_are_read_back_as_external_dns_reads_them() {
     assert_eq!(read(&plain, "a-www.example.net"), of(Some(Rtype::A), "www.example.net."));
     assert_eq!(read(&plain, "www.example.net"), of(None, "www.example.net."));
     assert_eq!(read(&plain, "caa-www.example.net"), of(Some(Rtype::CAA), "www.example.net."));
+    assert_eq!(read(&plain, "uri-www.example.net"), of(Some(Rtype::URI), "www.example.net."));
+    assert_eq!(read(&plain, "hinfo-www.example.net"), of(Some(Rtype::HINFO), "www.example.net."));
     assert_eq!(read(&plain, "type65501-www.example.net"), of(Some(Rtype::from_int(65501)), "www.example.net."));
     assert_eq!(read(&plain, "typewriter-www.example.net"), of(None, "typewriter-www.example.net."));
     let prefix = form("e.%{record_type}-", "", "");
     assert_eq!(read(&prefix, "e.cname-www.example.net"), of(Some(Rtype::CNAME), "www.example.net."));
     assert_eq!(read(&prefix, "e.-cname-www.example.net"), of(Some(Rtype::CNAME), "www.example.net."));
     assert_eq!(read(&prefix, "www.example.net"), None);
+    assert_eq!(read(&prefix, "e.uri-www.example.net"), of(Some(Rtype::URI), "www.example.net."));
     let suffix = form("", ".x-%{record_type}", "");
     assert_eq!(read(&suffix, "www.x-srv.example.net"), of(Some(Rtype::SRV), "www.example.net."));
     assert_eq!(read(&suffix, "www.example.net"), None);
