@@ -89,6 +89,36 @@ fn an_example_works_at_once_and_its_plan_is_the_one_that_is_described() {
     }
 }
 
+/// The target of the example, as `init` writes it.
+const FILE_TARGET: &str = "[[pool.main.target]]\ntype = \"zonefile\"                         # what the target is\n\
+                           dir = \"zones\"                             # holds APEX.zone for each zone\n";
+
+#[test]
+fn each_target_of_a_cloud_that_the_first_steps_show_passes_check() {
+    let described = fs::read_to_string(root().join("docs/start.md")).expect("docs/start.md");
+    let targets: Vec<&str> = described.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let types: Vec<&str> = targets.iter().filter_map(|target| target.split('"').nth(1)).collect();
+    assert_eq!(types, ["route53", "azure", "cloudmap"]);
+    for target in targets {
+        let folder = empty();
+        done(folder.path(), &["init", "cloud"]);
+        edit(&folder.path().join("cloud/zonewright.toml"), FILE_TARGET, target);
+        assert_eq!(done(folder.path(), &["-C", "cloud", "check"]), "5 files, 0 errors, 0 warnings\n", "{target}");
+    }
+}
+
+#[test]
+fn a_workspace_is_made_of_the_zones_that_a_snapshot_saved() {
+    let folder = empty();
+    done(folder.path(), &["init", "cloud"]);
+    fs::create_dir(folder.path().join("fleet")).expect("a folder");
+    done(folder.path(), &["-C", "cloud", "snapshot", "--out", "fleet/zones"]);
+    let said = done(folder.path(), &["-C", "fleet", "init"]);
+    assert!(said.contains("1 zone: example.net") && said.contains("2 hosts, 1 with a MAC"), "{said}");
+    let plan = done(folder.path(), &["-C", "fleet", "plan"]);
+    assert!(plan.starts_with("No changes for 2 hosts; 1 blocked."), "{plan}");
+}
+
 #[test]
 fn the_folder_of_the_workspace_is_the_default() {
     let folder = empty();

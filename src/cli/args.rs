@@ -72,7 +72,7 @@ pub enum Command {
     /// EUI-64 addresses. It only asks the server questions, and the first plan removes nothing.
     ///
     /// `--from-powerdns` reads zones by the API of a PowerDNS, which needs no transfer, and `--from-etcd` those that CoreDNS has in
-    /// etcd.
+    /// etcd. Zones in Route 53, Azure DNS or Cloud Map are first saved by `snapshot`: docs/start.md has the steps.
     ///
     /// With `--records`, too, no hosts are looked for: each zone becomes a file in YAML that states all its records, as
     /// octoDNS has it, and the first plan is empty.

@@ -64,7 +64,8 @@ pub fn make(owner: &str, now: Time) -> Starter {
     let basis = vec!["no exports were found here: this is an example of four hosts".to_owned()];
     let remarks = vec![
         "Every file says what is in it. Replace the example's exports with yours, or begin with the zones of your \
-         server: `zonewright init --from-axfr SERVER ZONE`, in another folder."
+         server: `zonewright init --from-axfr SERVER ZONE`, in another folder. For zones in \
+         Route 53, Azure or Cloud Map docs/start.md says how."
             .to_owned(),
     ];
     Starter { files, basis, remarks }
@@ -99,7 +100,7 @@ fn settings(owner: &str) -> StarterSettings {
         }],
         pools: vec![StarterPool {
             name: "main".to_owned(),
-            about: vec!["A folder of master files, so that no server is needed. For a server: type = \"rfc2136\" with `server` and `tsig_key` (docs/start.md).".to_owned()],
+            about: vec!["A folder of master files, so that no server is needed. For a server, type = \"rfc2136\" with `server` and `tsig_key`; docs/start.md has that, and the same for Route 53, Azure and Cloud Map.".to_owned()],
             target: vec![
                 ("type = \"zonefile\"".to_owned(), "what the target is".to_owned()),
                 ("dir = \"zones\"".to_owned(), "holds APEX.zone for each zone".to_owned()),

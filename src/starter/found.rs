@@ -369,7 +369,7 @@ fn pools_and_zones(zones: &[(String, Vec<ZoneName>)], stand_ins: &[ZoneName]) ->
     let pool = |(number, (folder, _)): (usize, &(String, Vec<ZoneName>))| StarterPool {
         name: pool_name(number),
         about: vec![format!(
-            "The master files in {folder}/. For a server: type = \"rfc2136\" with `server` and `tsig_key` (docs/start.md)."
+            "The master files in {folder}/. For a server, type = \"rfc2136\" with `server` and `tsig_key`; docs/start.md has that, and the same for Route 53, Azure and Cloud Map."
         )],
         target: vec![
             ("type = \"zonefile\"".to_owned(), "what the target is".to_owned()),

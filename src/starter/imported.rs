@@ -173,7 +173,10 @@ pub(super) fn pools(origin: ImportSource<'_>) -> Vec<StarterPool> {
                 name: pool_name(number),
                 about: vec![format!("The master files in {folder}/: live DNS without a server.")],
                 target: vec![
-                    kind("zonefile", "for a server: `rfc2136`, with `server` and `tsig_key`"),
+                    kind(
+                        "zonefile",
+                        "for a server: `rfc2136`, with `server` and `tsig_key`; for a cloud see docs/start.md",
+                    ),
                     (format!("dir = {}", quoted(folder)), "holds APEX.zone for each zone".to_owned()),
                 ],
             };
