@@ -66,7 +66,7 @@ impl AzureReader {
                 Some(group) => format!("the resource group `{group}` has no such zone"),
                 None => "the subscription has no such zone that the credentials may see".to_owned(),
             };
-            let hint = "compare `subscription_id`, `resource_group` and the role of who asks with the list of zones";
+            let hint = "compare `subscription_id`, `resource_group`, `type` (`azure` or `azure-private`) and the role of who asks with the list of zones";
             Problem::new(self.place(zone), "zone-not-served", message).hint(hint)
         })
     }

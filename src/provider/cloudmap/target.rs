@@ -55,7 +55,7 @@ impl CloudMapReader {
         let found = self.namespaces.find(&self.client, &self.settings.namespaces, zone);
         found.map_err(|fault| self.problem(zone, fault))?.ok_or_else(|| {
             let message = "the account has no such namespace in this region";
-            let hint = "compare the credentials, `region` and `namespace_type` with the list of namespaces";
+            let hint = "compare the account of the credentials and `region` with the list of namespaces; make a new one by the tools of AWS";
             Problem::new(self.place(zone), "zone-not-served", message).hint(hint)
         })
     }
@@ -179,7 +179,8 @@ impl ReadTarget for CloudMapReader {
     }
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {
-        matches!(self.namespaces.find(&self.client, &self.settings.namespaces, zone), Ok(None))
+        let all = self.namespaces.all(&self.client, &self.settings.namespaces);
+        all.is_ok_and(|all| all.iter().all(|own| own.name.as_name() != zone.as_name()))
     }
 
     fn find_apexes(&self, names: &[Name]) -> Result<Vec<Option<ZoneName>>, Problem> {

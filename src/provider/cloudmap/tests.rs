@@ -419,8 +419,12 @@ fn the_namespace_of_a_name_is_chosen() {
     let name = account.zone.as_name().to_name();
     let by_id =
         |id: &str| NamespaceChoice { ids: [(name.clone(), id.to_owned())].into(), ..NamespaceChoice::default() };
-    assert_eq!(found(by_id(&private)), Ok(private));
-    assert!(found(by_id("ns-other")).unwrap_err().contains("with the id `ns-other`"));
+    assert_eq!(found(by_id(&private)), Ok(private.clone()));
+    let both = NamespaceChoice { is_private: Some(true), ..by_id("ns-other") };
+    let message = found(both).unwrap_err();
+    let left_out = message.strip_prefix("settings leave out each namespace of this name: ").expect("which ones");
+    assert!(left_out.contains(&format!("{private} (private) by `namespace_ids`")), "{message}");
+    assert!(left_out.contains(&format!("{} (public) by `namespace_type`", account.id)), "{message}");
 }
 
 #[test]

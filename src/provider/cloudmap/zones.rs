@@ -4,15 +4,18 @@ use std::sync::Mutex;
 
 use super::client::CloudMapClient;
 use super::document::{self, CloudMapNamespace};
-use super::settings::NamespaceChoice;
+use super::settings::{IDS, NamespaceChoice};
 use crate::dns::ZoneName;
 use crate::parallel::HELD;
 use crate::provider::aws::{AwsFault, AwsFaultKind};
 
+/// The setting that leaves out namespaces of another type.
+const TYPE: &str = "namespace_type";
+
 /// The namespaces of an account, as they were listed once.
 #[derive(Default)]
 pub struct NamespaceList {
-    /// Those that are meant, where they were listed.
+    /// All of them, where they were listed.
     listed: Mutex<Option<Vec<CloudMapNamespace>>>,
 }
 
@@ -21,6 +24,13 @@ impl NamespaceList {
     ///
     /// Errors: they cannot be listed.
     pub fn all(&self, client: &CloudMapClient, choice: &NamespaceChoice) -> Result<Vec<CloudMapNamespace>, AwsFault> {
+        let mut all = self.list(client)?;
+        all.retain(|own| is_of_type(own, choice));
+        Ok(all)
+    }
+
+    /// All namespaces of the account.
+    fn list(&self, client: &CloudMapClient) -> Result<Vec<CloudMapNamespace>, AwsFault> {
         let mut listed = self.listed.lock().expect(HELD);
         if let Some(namespaces) = &*listed {
             return Ok(namespaces.clone());
@@ -30,40 +40,53 @@ impl NamespaceList {
             all.extend(page);
             Ok(())
         })?;
-        all.retain(|own| choice.is_private.is_none_or(|is_private| own.is_private == is_private));
         Ok(listed.insert(all).clone())
     }
 
-    /// The namespace of a name; none where the account has none that is meant.
+    /// The namespace of a name; none where the account has none.
     ///
-    /// Errors: they cannot be listed; several have the name.
+    /// Errors: they cannot be listed; several have the name; settings leave all of them out.
     pub fn find(
         &self,
         client: &CloudMapClient,
         choice: &NamespaceChoice,
         zone: &ZoneName,
     ) -> Result<Option<CloudMapNamespace>, AwsFault> {
-        let mut found = self.all(client, choice)?;
-        found.retain(|own| own.name.as_name() == zone.as_name());
-        if let Some(id) = choice.ids.get(&zone.as_name().to_name()) {
-            let own = found.into_iter().find(|own| own.id == *id);
-            return own.map(Some).ok_or_else(|| {
-                unclear(
-                    format!("the account has no namespace of this name with the id `{id}`"),
-                    "compare `namespace_ids` and `namespace_type` with the list of namespaces",
-                )
-            });
+        let mut listed = self.list(client)?;
+        listed.retain(|own| own.name.as_name() == zone.as_name());
+        let id = choice.ids.get(&zone.as_name().to_name());
+        let left_out = |own: &CloudMapNamespace| match id {
+            _ if !is_of_type(own, choice) => Some(TYPE),
+            Some(id) if *id != own.id => Some(IDS.key),
+            _ => None,
+        };
+        let kind = |own: &CloudMapNamespace| if own.is_private { "private" } else { "public" };
+        let (meant, others): (Vec<_>, Vec<_>) = listed.into_iter().partition(|own| left_out(own).is_none());
+        match meant.as_slice() {
+            [] if others.is_empty() => Ok(None),
+            [] => {
+                let why = |own: &CloudMapNamespace| {
+                    format!("{} ({}) by `{}`", own.id, kind(own), left_out(own).unwrap_or_default())
+                };
+                let whys: Vec<String> = others.iter().map(why).collect();
+                let message = format!("settings leave out each namespace of this name: {}", whys.join(", "));
+                Err(unclear(message, "correct this setting of the target"))
+            }
+            [own] => Ok(Some(own.clone())),
+            several => {
+                let all: Vec<String> = several.iter().map(|own| format!("{} ({})", own.id, kind(own))).collect();
+                Err(unclear(
+                    format!("{} namespaces have this name: {}", several.len(), all.join(", ")),
+                    "say which one: `namespace_type`, or `namespace_ids = { \"NAME\" = \"ID\" }`",
+                ))
+            }
         }
-        if found.len() > 1 {
-            let kind = |own: &CloudMapNamespace| if own.is_private { "private" } else { "public" };
-            let all: Vec<String> = found.iter().map(|own| format!("{} ({})", own.id, kind(own))).collect();
-            return Err(unclear(
-                format!("{} namespaces have this name: {}", found.len(), all.join(", ")),
-                "say which one: `namespace_type`, or `namespace_ids = { \"NAME\" = \"ID\" }`",
-            ));
-        }
-        Ok(found.pop())
     }
+}
+
+/// Whether a namespace is of the type that is meant.
+fn is_of_type(own: &CloudMapNamespace, choice: &NamespaceChoice) -> bool {
+    choice.is_private.is_none_or(|is_private| own.is_private == is_private)
 }
 
 /// The fault of a zone of which it is not clear what it is.

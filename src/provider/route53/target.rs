@@ -63,7 +63,7 @@ impl Route53Reader {
         let found = self.zones.find(&self.client, &self.settings.zones, zone);
         found.map_err(|fault| self.problem(zone, fault))?.ok_or_else(|| {
             let message = "the account has no such hosted zone";
-            let hint = "compare the credentials, `zone_type` and `zone_tags` with the list of hosted zones; a new zone needs \
+            let hint = "compare the account of the credentials with the list of hosted zones; a new zone needs \
                         `create = true` in its `[[zone]]`";
             Problem::new(self.place(zone), "zone-not-served", message).hint(hint)
         })

@@ -288,12 +288,24 @@ fn the_hosted_zone_of_a_name_is_chosen() {
         ..ZoneChoice::default()
     };
     assert_eq!(found(tagged("team", None)), Ok(private.clone()));
-    assert_eq!(found(tagged("team", Some("dns"))), Ok(private));
-    assert_eq!(found(tagged("team", Some("web"))).unwrap_err(), "the account has no such hosted zone");
+    assert_eq!(found(tagged("team", Some("dns"))), Ok(private.clone()));
+    let left_out = "settings leave out each hosted zone of this name: ";
+    let (public_id, private_id) = (&account.id, &private);
+    assert_eq!(
+        found(tagged("team", Some("web"))).unwrap_err(),
+        format!("{left_out}{public_id} (public) by `zone_tags`, {private_id} (private) by `zone_tags`")
+    );
     let name = account.zone.as_name().to_name();
     let by_id = |id: &str| ZoneChoice { ids: [(name.clone(), id.to_owned())].into(), ..ZoneChoice::default() };
     assert_eq!(found(by_id(&account.id)), Ok(account.id.clone()));
-    assert!(found(by_id("ZOTHER")).unwrap_err().contains("with the id `ZOTHER`"));
+    let both = ZoneChoice { is_private: Some(true), ..by_id("ZOTHER") };
+    assert_eq!(
+        found(both).unwrap_err(),
+        format!("{left_out}{private_id} (private) by `zone_ids`, {public_id} (public) by `zone_type`")
+    );
+    let other = ZoneName::new(Name::parse("example.org").unwrap());
+    let reader = reader(account.asker(), &account.clock, by_id("ZOTHER"));
+    assert_eq!(reader.hosted(&other).unwrap_err().message, "the account has no such hosted zone");
 }
 
 #[test]

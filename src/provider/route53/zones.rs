@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::client::{Route53Client, Route53Question};
 use super::document::{self, HostedZone, ZonePage};
-use super::settings::ZoneChoice;
+use super::settings::{IDS, ZoneChoice};
 use crate::dns::ZoneName;
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
@@ -16,6 +16,12 @@ const MAX_PAGE: u64 = 1 << 20;
 /// How many zones one question for tags may be about (the model of the API).
 const TAGGED_AT_ONCE: usize = 10;
 
+/// The setting that leaves out zones of another type.
+const TYPE: &str = "zone_type";
+
+/// The setting that leaves out zones without some tags.
+const TAGS: &str = "zone_tags";
+
 /// The hosted zones of an account, as they were listed once.
 #[derive(Default)]
 pub struct ZoneList {
@@ -23,28 +29,27 @@ pub struct ZoneList {
     listed: Mutex<Option<ListedZones>>,
 }
 
-/// The hosted zones of an account.
-struct ListedZones {
-    /// Those of the types that are meant.
-    of_type: Vec<HostedZone>,
-    /// Those of them that have all tags that are asked for.
-    meant: Vec<HostedZone>,
-}
+/// The hosted zones of an account, each with the setting that leaves it out, where one does.
+type ListedZones = Vec<(HostedZone, Option<&'static str>)>;
 
 impl ZoneList {
     /// All zones that are meant.
     ///
     /// Errors: they cannot be listed.
     pub fn all(&self, client: &Route53Client, choice: &ZoneChoice) -> Result<Vec<HostedZone>, AwsFault> {
-        self.with_listed(client, choice, |zones| zones.meant.clone())
+        self.with_listed(client, choice, |zones| {
+            zones.iter().filter(|(_, left_out)| left_out.is_none()).map(|(zone, _)| zone.clone()).collect()
+        })
     }
 
     /// Whether the account has no zone of a name: one without the tags that are asked for may be the one.
     ///
     /// Errors: the zones cannot be listed.
     pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, AwsFault> {
-        let is_other = |listed: &HostedZone| listed.name.as_name() != zone.as_name();
-        self.with_listed(client, choice, |zones| zones.of_type.iter().all(is_other))
+        let is_it = |(listed, left_out): &(HostedZone, Option<&str>)| {
+            listed.name.as_name() == zone.as_name() && *left_out != Some(TYPE)
+        };
+        self.with_listed(client, choice, |zones| !zones.iter().any(is_it))
     }
 
     /// Looks at the zones of the account, which are listed once.
@@ -58,10 +63,13 @@ impl ZoneList {
         if let Some(zones) = &*listed {
             return Ok(look(zones));
         }
-        let mut of_type = list(client)?;
-        of_type.retain(|zone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private));
-        let meant = if choice.tags.is_empty() { of_type.clone() } else { with_tags(client, choice, of_type.clone())? };
-        Ok(look(listed.insert(ListedZones { of_type, meant })))
+        let is_of_type = |zone: &HostedZone| choice.is_private.is_none_or(|is_private| zone.is_private == is_private);
+        let (of_type, others): (Vec<HostedZone>, Vec<HostedZone>) = list(client)?.into_iter().partition(is_of_type);
+        let has_tags =
+            if choice.tags.is_empty() { vec![true; of_type.len()] } else { with_tags(client, choice, &of_type)? };
+        let of_type = of_type.into_iter().zip(has_tags).map(|(zone, has_tags)| (zone, (!has_tags).then_some(TAGS)));
+        let zones = of_type.chain(others.into_iter().map(|zone| (zone, Some(TYPE)))).collect();
+        Ok(look(listed.insert(zones)))
     }
 
     /// Forgets what was listed: a zone was made or deleted.
@@ -69,9 +77,9 @@ impl ZoneList {
         *self.listed.lock().expect(HELD) = None;
     }
 
-    /// The hosted zone of a name; none where the account has none that is meant.
+    /// The hosted zone of a name; none where the account has none.
     ///
-    /// Errors: the zones cannot be listed; several have the name.
+    /// Errors: the zones cannot be listed; several have the name; settings leave all of them out.
     pub fn find(
         &self,
         client: &Route53Client,
@@ -79,29 +87,37 @@ impl ZoneList {
         zone: &ZoneName,
     ) -> Result<Option<HostedZone>, AwsFault> {
         let name = zone.as_name().to_name();
-        let is_it = |listed: &&HostedZone| listed.name == name;
-        let mut found: Vec<HostedZone> =
-            self.with_listed(client, choice, |zones| zones.meant.iter().filter(is_it).cloned().collect())?;
-        if let Some(id) = choice.ids.get(&name) {
-            let hosted = found.into_iter().find(|listed| listed.id == *id);
-            return hosted.map(Some).ok_or_else(|| {
-                unclear(
-                    format!("the account has no hosted zone of this name with the id `{id}`"),
-                    "compare `zone_ids` with the list of hosted zones, and `zone_type` and `zone_tags` with the zone",
-                )
-            });
+        let is_it = |(listed, _): &&(HostedZone, Option<&str>)| listed.name == name;
+        let listed: ListedZones =
+            self.with_listed(client, choice, |zones| zones.iter().filter(is_it).cloned().collect())?;
+        let id = choice.ids.get(&name);
+        let by_id = |zone: &HostedZone| id.is_some_and(|id| *id != zone.id).then_some(IDS.key);
+        let judged = listed.into_iter().map(|(zone, left_out)| (left_out.or_else(|| by_id(&zone)), zone));
+        let (meant, others): (Vec<_>, Vec<_>) = judged.partition(|(left_out, _)| left_out.is_none());
+        let kind = |zone: &HostedZone| if zone.is_private { "private" } else { "public" };
+        match meant.as_slice() {
+            [] if others.is_empty() => Ok(None),
+            [] => {
+                let why = |(left_out, zone): &(Option<&str>, HostedZone)| {
+                    format!("{} ({}) by `{}`", zone.id, kind(zone), left_out.unwrap_or_default())
+                };
+                let message = format!("settings leave out each hosted zone of this name: {}", listing(&others, why));
+                Err(unclear(message, "correct this setting of the target, or the tags of the zone that is meant"))
+            }
+            [(_, zone)] => Ok(Some(zone.clone())),
+            several => {
+                let each = listing(several, |(_, zone)| format!("{} ({})", zone.id, kind(zone)));
+                let message = format!("{} hosted zones have this name: {each}", several.len());
+                let hint = "say which one: `zone_type`, `zone_tags`, or `zone_ids = { \"NAME\" = \"ID\" }`";
+                Err(unclear(message, hint))
+            }
         }
-        if found.len() > 1 {
-            let kind = |zone: &HostedZone| if zone.is_private { "private" } else { "public" };
-            let zones: Vec<String> = found.iter().map(|zone| format!("{} ({})", zone.id, kind(zone))).collect();
-            let message = format!("{} hosted zones have this name: {}", found.len(), zones.join(", "));
-            return Err(unclear(
-                message,
-                "say which one: `zone_type`, `zone_tags`, or `zone_ids = { \"NAME\" = \"ID\" }`",
-            ));
-        }
-        Ok(found.pop())
     }
+}
+
+/// Some things in a row, each in words.
+fn listing<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
+    things.iter().map(words).collect::<Vec<String>>().join(", ")
 }
 
 /// The fault of a zone of which it is not clear what it is.
@@ -127,9 +143,9 @@ fn list(client: &Route53Client) -> Result<Vec<HostedZone>, AwsFault> {
     }
 }
 
-/// Those zones that have all tags of a choice.
-fn with_tags(client: &Route53Client, choice: &ZoneChoice, zones: Vec<HostedZone>) -> Result<Vec<HostedZone>, AwsFault> {
-    let mut kept = Vec::new();
+/// Of each zone whether it has all tags of a choice.
+fn with_tags(client: &Route53Client, choice: &ZoneChoice, zones: &[HostedZone]) -> Result<Vec<bool>, AwsFault> {
+    let mut all = Vec::new();
     for chunk in zones.chunks(TAGGED_AT_ONCE) {
         let ids: Vec<&str> = chunk.iter().map(|zone| zone.id.as_str()).collect();
         let question = Route53Question {
@@ -140,13 +156,12 @@ fn with_tags(client: &Route53Client, choice: &ZoneChoice, zones: Vec<HostedZone>
             max: MAX_PAGE,
         };
         let tags = document::read_tags(&client.ask(&question)?).map_err(AwsFault::unusable)?;
-        let has_all = |zone: &&HostedZone| {
+        all.extend(chunk.iter().map(|zone| {
             let own = tags.iter().find(|(id, _)| *id == zone.id).map(|(_, tags)| tags.as_slice()).unwrap_or_default();
             choice.tags.iter().all(|(key, value)| {
                 own.iter().any(|(own, said)| own == key && value.as_ref().is_none_or(|value| value == said))
             })
-        };
-        kept.extend(chunk.iter().filter(has_all).cloned());
+        }));
     }
-    Ok(kept)
+    Ok(all)
 }
