@@ -21,7 +21,7 @@ use super::stated::StatedRecords;
 use super::symbol::{Symbol, Symbols};
 use super::template::{FastboneTemplate, ShortnameTemplate};
 pub use super::trust::{ProjectIndex, Trust};
-use super::update_record::UpdateRecords;
+use super::update_record::{RecordPool, UpdateRecords};
 use super::value::{Duration, HbfProjectId, Inv, Mac, Net64, Percent, Time, Vlan};
 use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl, ZoneName};
@@ -349,6 +349,25 @@ pub enum ZonePurpose {
 }
 
 impl ZoneSpec {
+    /// A zone of a DNS update record, as `[[zone]]` would have it; `place` is that of its pool, and `origin` says where the zone is
+    /// known from.
+    fn of_record(own: &RecordPool, place: usize, name: &ZoneName, origin: Origin) -> ZoneSpec {
+        ZoneSpec {
+            name: name.clone(),
+            pool: place,
+            permission: Permission::Own,
+            claim_addresses: ClaimAddresses::Hosts,
+            ttl: None,
+            fence: None,
+            protect: Vec::new(),
+            purpose: ZonePurpose::Records,
+            create: if own.makes_zones { ZoneApex::below(name) } else { None },
+            create_origin: None,
+            origin,
+            ttl_origin: None,
+        }
+    }
+
     /// Whether nothing may be asked for in it.
     pub fn is_closed(&self) -> bool {
         self.purpose != ZonePurpose::Records
@@ -403,7 +422,7 @@ impl Config {
         for record in &self.update_records.records {
             let Some(own) = &record.pool else { continue };
             let place = self.pools.len();
-            self.zones.extend(own.zones.iter().map(|zone| own.zone_spec(place, &zone.name, zone.origin)));
+            self.zones.extend(own.zones.iter().map(|zone| ZoneSpec::of_record(own, place, &zone.name, zone.origin)));
             self.pools.push(own.pool.clone());
         }
     }
@@ -416,7 +435,7 @@ impl Config {
             let is_shown = own.lists_zones && !own.filter.hides_zone(zone.name.as_name());
             let place = self.pools.iter().position(|pool| pool.is_of_record && pool.name == zone.pool);
             if let Some(place) = place.filter(|_| is_shown && self.zone(&zone).is_none()) {
-                self.zones.push(own.zone_spec(place, &zone.name, record.origin));
+                self.zones.push(ZoneSpec::of_record(own, place, &zone.name, record.origin));
             }
         }
     }

@@ -198,7 +198,7 @@ impl PoolMaker<'_> {
             RecordProvider::CoreDns => self.etcd(),
             RecordProvider::Aws => {
                 self.text("zone_type", ParameterName::AwsZoneType);
-                self.tags();
+                self.list("zone_tags", ParameterName::AwsZoneTags);
                 self.role();
                 self.batches();
             }
@@ -207,6 +207,9 @@ impl PoolMaker<'_> {
                 self.role();
             }
             RecordProvider::Azure | RecordProvider::AzurePrivate => self.azure(),
+        }
+        if provider.lists_zones() {
+            self.list("zone_id_filter", ParameterName::ZoneIdFilter);
         }
         let kind = self.node(SettingsValue::Text(provider.target_type().to_owned()));
         self.set("type", kind);
@@ -311,14 +314,14 @@ impl PoolMaker<'_> {
         }
     }
 
-    /// The tags of hosted zones.
-    fn tags(&mut self) {
+    /// Sets a key to the list of a parameter, where that says something.
+    fn list(&mut self, key: &'static str, name: ParameterName) {
         let record = self.record;
-        let texts = record.texts(ParameterName::AwsZoneTags);
-        if let (Some(setting), false) = (record.setting(ParameterName::AwsZoneTags), texts.is_empty()) {
+        let texts = record.texts(name);
+        if let (Some(setting), false) = (record.setting(name), texts.is_empty()) {
             let RecordSetting { origin, width, .. } = *setting;
             let item = |text: &String| SettingsNode { origin, width, value: SettingsValue::Text(text.clone()) };
-            self.set_of("zone_tags", setting, SettingsValue::List(texts.iter().map(item).collect()));
+            self.set_of(key, setting, SettingsValue::List(texts.iter().map(item).collect()));
         }
     }
 

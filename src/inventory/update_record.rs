@@ -4,7 +4,6 @@
 //! host, pod or manifest sees.
 
 use super::domain_filter::DomainFilter;
-use super::model::{ClaimAddresses, Permission, ZonePurpose, ZoneSpec};
 use super::node::SettingsNode;
 pub use super::parameter_name::ParameterName;
 use super::policy::Policy;
@@ -13,7 +12,7 @@ use super::trust::Trust;
 use crate::diag::{Code, Origin, Problem};
 use crate::dns::ZoneName;
 use crate::document::words;
-use crate::target::{PoolName, ZoneApex};
+use crate::target::PoolName;
 
 words! {
     /// What a record publishes to, in the word of its file; `azure-dns` is another word for `azure`.
@@ -330,25 +329,6 @@ pub struct RecordPool {
     pub is_dry_run: bool,
     /// Whether a zone without any record is made: at an etcd it has no other sign than its records.
     pub makes_zones: bool,
-}
-
-impl RecordPool {
-    /// A zone of it, as `[[zone]]` would have it; `place` is that of the pool, and `origin` says where the zone is known from.
-    pub fn zone_spec(&self, place: usize, name: &ZoneName, origin: Origin) -> ZoneSpec {
-        ZoneSpec {
-            name: name.clone(),
-            pool: place,
-            permission: Permission::Own,
-            claim_addresses: ClaimAddresses::Hosts,
-            ttl: None,
-            fence: None,
-            protect: Vec::new(),
-            purpose: ZonePurpose::Records,
-            create: if self.makes_zones { ZoneApex::below(name) } else { None },
-            origin,
-            ttl_origin: None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! Comes in: the settings, with the pools of the records. Goes out: the same with the zones. A plan asks the targets; an apply
 //! asks none, and takes the zones that its plan and the journal name.
 
+use std::collections::HashMap;
+
+use super::shared_copies;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
 use crate::inventory::model::Config;
@@ -12,7 +15,7 @@ use crate::parallel::side_by_side;
 use crate::provider::{self, ProviderContext};
 use crate::reading::ReadingTerms;
 use crate::snapshot::Snapshot;
-use crate::target::ZoneId;
+use crate::target::{PoolName, ZoneId};
 
 /// Asks the targets of records for their zones, all at once. A record whose target does not say them has a problem, and blocks
 /// its endpoints.
@@ -31,6 +34,31 @@ pub fn find(config: &mut Config, terms: ReadingTerms<'_>) {
             Err(problem) => refuse(config, pool.as_str(), problem),
         }
     }
+    refuse_shared(config);
+}
+
+/// Refuses each record whose target is at the place of another one, as one key sees it, and has the same zone: both would write
+/// it, each by what it knows of it.
+fn refuse_shared(config: &mut Config) {
+    let mut holders: HashMap<(String, String, ZoneName), PoolName> = HashMap::new();
+    let mut shared: Vec<(PoolName, Problem)> = Vec::new();
+    for spec in &config.zones {
+        let pool = config.pool(spec);
+        for target in &pool.targets {
+            for endpoint in provider::endpoints(target) {
+                let place = (target.provider.clone(), endpoint.identity, spec.name.clone());
+                let holder = holders.entry(place).or_insert_with(|| pool.name.clone());
+                if *holder != pool.name && pool.is_of_record {
+                    let message = format!("`{}` is at the same place in `{holder}`, too", spec.name);
+                    let problem = Problem::new(pool.name.as_str(), shared_copies::CODE, message).hint(
+                        "narrow `domain-filter` or `zone-id-filter` of one of the records, or leave one of them out",
+                    );
+                    shared.push((pool.name.clone(), problem));
+                }
+            }
+        }
+    }
+    shared.into_iter().for_each(|(record, problem)| refuse(config, record.as_str(), problem));
 }
 
 /// Takes the zones that a snapshot has.

@@ -112,7 +112,7 @@ fn reader(
         pace: AccountPace::of("azure"),
         clock: Box::new(|| Time::from_timestamp(jiff::Timestamp::now()).expect("the clock is set to a time of ours")),
     };
-    let zones = AzureZones::new(subscription, group);
+    let zones = AzureZones::new(subscription, group, settings.ends.clone());
     Ok(AzureReader { client, settings, place, zones, has_marks: context.has_marks })
 }
 

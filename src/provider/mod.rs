@@ -53,6 +53,8 @@ mod url;
 
 mod zone_ids;
 
+mod id_ends;
+
 use std::path::Path;
 
 use crate::diag::{Diagnostics, Origin, Problem};

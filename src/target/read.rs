@@ -70,18 +70,12 @@ pub trait ReadTarget: Send + Sync {
         Ok(vec![None; names.len()])
     }
 
-    /// Lists the zones that it has, of those that its settings choose.
+    /// Lists the zones that it has, of those that its settings choose; none where it cannot tell.
     ///
-    /// Errors: the target cannot be asked, or does not list them.
+    /// Errors: the target cannot be asked.
     fn list_zones(&self) -> Result<Vec<ZoneName>, Problem> {
-        Err(no_list())
+        Ok(Vec::new())
     }
-}
-
-/// The error of a target that does not say which zones it has.
-fn no_list() -> Problem {
-    Problem::new("target", "no-zone", "targets of this type do not list their zones")
-        .hint("write `zones` in the table of the record")
 }
 
 /// The zone that holds each name: the lowest at or above it of those that there are; none where there is none.

@@ -47,6 +47,7 @@ const TARGET_KEYS: &[&str] = &[
     "user",
     "window",
     "writes_per_minute",
+    "zone_id_filter",
     "zone_ids",
     // These the record may say, too.
     "assume_role",

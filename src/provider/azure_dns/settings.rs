@@ -9,6 +9,7 @@ use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReade
 use crate::provider::TargetEndpoint;
 use crate::provider::entra::EntraSettings;
 use crate::provider::exchange::ExchangeSettings;
+use crate::provider::id_ends::{self, IdEnds};
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
 use crate::target::{ReadingManner, ZoneMaking};
@@ -25,6 +26,8 @@ pub struct AzureSettings {
     pub subscription: Option<String>,
     /// The resource group that has the zones.
     pub group: Option<String>,
+    /// The ends of the ids of the zones that are meant.
+    pub ends: IdEnds,
     /// How many record sets of a zone are written in a minute.
     pub writes: u64,
     /// How long one request may take.
@@ -46,15 +49,17 @@ pub fn parse(kind: AzureKind, settings: &SettingsNode, source: &SourceText) -> (
     if subscription == Some(None) && !has_file {
         reader.error(settings, "missing-key", "`subscription_id` is required: the subscription that has the zones");
     }
+    let ends = IdEnds::read(&mut reader);
     let writes = read_count(&mut reader, "writes_per_minute").unwrap_or(kind.writes_per_minute());
     let limits = parse_limits(&mut reader);
     let timeout = ExchangeSettings::parse_without_read(&mut reader, ReadingManner::Whole).timeout;
     let found = reader.finish();
-    let parts = login.zip(subscription).zip(group);
-    let settings = parts.map(|((login, subscription), group)| AzureSettings {
+    let parts = login.zip(subscription).zip(group).zip(ends);
+    let settings = parts.map(|(((login, subscription), group), ends)| AzureSettings {
         login,
         subscription,
         group,
+        ends,
         writes,
         timeout,
         limits,
@@ -125,7 +130,7 @@ pub fn endpoints(kind: AzureKind, settings: &SettingsNode) -> Vec<TargetEndpoint
     let said = |key: &str| settings.get(key).and_then(SettingsNode::as_text).unwrap_or_default().to_ascii_lowercase();
     let keys = ["cloud", "subscription_id", "config_file", "resource_group"].map(said).join(" ");
     let node = settings.get("type").unwrap_or(settings);
-    vec![TargetEndpoint { identity: format!("{} {keys}", place(kind, settings)), node }]
+    vec![TargetEndpoint { identity: format!("{} {keys} {}", place(kind, settings), id_ends::said(settings)), node }]
 }
 
 #[cfg(test)]

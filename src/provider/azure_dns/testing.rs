@@ -22,6 +22,7 @@ use crate::http::HttpAsker;
 use crate::inventory::value::Time;
 use crate::provider::double_asker::DoubleAsker;
 use crate::provider::entra::{AzureLogin, EntraIdentity, EntraSettings};
+use crate::provider::id_ends::IdEnds;
 use crate::provider::limits::ReadLimits;
 use crate::provider::pace::AccountPace;
 use crate::provider::pace::testing::StillClock;
@@ -134,11 +135,12 @@ fn reader(
         login: of_login,
         subscription: Some(SUBSCRIPTION.to_owned()),
         group: group.map(str::to_owned),
+        ends: IdEnds::default(),
         writes: kind.writes_per_minute(),
         timeout: Duration::from_secs(30),
         limits: ReadLimits::default(),
     };
-    let zones = AzureZones::new(SUBSCRIPTION.to_owned(), settings.group.clone());
+    let zones = AzureZones::new(SUBSCRIPTION.to_owned(), settings.group.clone(), IdEnds::default());
     AzureReader { client, settings, place: kind.shown().to_owned(), zones, has_marks: false }
 }
 

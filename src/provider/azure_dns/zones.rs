@@ -8,6 +8,7 @@ use super::document::{self, AzurePage, AzureZone};
 use crate::dns::ZoneName;
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
+use crate::provider::id_ends::IdEnds;
 use crate::provider::url::encode_segment;
 
 /// How many octets a page of zones may have: a hundred zones with their tags.
@@ -19,14 +20,16 @@ pub struct AzureZones {
     pub subscription: String,
     /// The resource group, where one is meant.
     pub group: Option<String>,
+    /// The ends of the ids of the zones that are meant.
+    ends: IdEnds,
     /// The zones, where they were listed.
     listed: Mutex<Option<Vec<AzureZone>>>,
 }
 
 impl AzureZones {
     /// Those of a subscription, or of a resource group; nothing is listed yet.
-    pub fn new(subscription: String, group: Option<String>) -> AzureZones {
-        AzureZones { subscription, group, listed: Mutex::default() }
+    pub fn new(subscription: String, group: Option<String>, ends: IdEnds) -> AzureZones {
+        AzureZones { subscription, group, ends, listed: Mutex::default() }
     }
 
     /// Forgets what was listed: a zone was made or deleted.
@@ -60,6 +63,7 @@ impl AzureZones {
             zones.extend(page);
             Ok(())
         })?;
+        zones.retain(|zone: &AzureZone| self.ends.show(&self.path_of(client, zone)));
         *listed = Some(zones.clone());
         Ok(zones)
     }

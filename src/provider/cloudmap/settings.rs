@@ -9,6 +9,7 @@ use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReade
 use crate::provider::TargetEndpoint;
 use crate::provider::aws::{AwsSettings, read_endpoint, read_publication};
 use crate::provider::exchange::ExchangeSettings;
+use crate::provider::id_ends::{self, IdEnds};
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
 use crate::provider::zone_ids::ZoneIdSetting;
@@ -46,6 +47,8 @@ pub struct NamespaceChoice {
     pub is_private: Option<bool>,
     /// The ids of some of them, by their names.
     pub ids: BTreeMap<Name, String>,
+    /// The ends of their ids.
+    pub ends: IdEnds,
 }
 
 /// The ids of namespaces.
@@ -121,12 +124,12 @@ fn check_exclusive(reader: &mut TableReader<'_>) {
     reader.push(error.hint(format!("see to it that nothing else writes there, and {what} `exclusive = true`")));
 }
 
-/// Reads `namespace_type` and `namespace_ids`; none where one of them is wrong.
+/// Reads `namespace_type`, `namespace_ids` and `zone_id_filter`; none where one of them is wrong.
 fn read_choice(reader: &mut TableReader<'_>) -> Option<NamespaceChoice> {
     let is_said = reader.node().get("namespace_type").is_some();
     let is_private = reader.choice("namespace_type", &[("public", false), ("private", true)]);
-    let ids = IDS.read(reader)?;
-    (!is_said || is_private.is_some()).then_some(NamespaceChoice { is_private, ids })
+    let (ids, ends) = IDS.read(reader).zip(IdEnds::read(reader))?;
+    (!is_said || is_private.is_some()).then_some(NamespaceChoice { is_private, ids, ends })
 }
 
 /// The name of the API's host, where the settings say it.
@@ -161,7 +164,7 @@ pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
         ["credentials", "profile", "instance_metadata", "assume_role", "region", "namespace_type", "namespace_ids"];
     let of_account = keys.map(shown).join(" ");
     let node = settings.get("type").unwrap_or(settings);
-    vec![TargetEndpoint { identity: format!("{} {of_account}", place(settings)), node }]
+    vec![TargetEndpoint { identity: format!("{} {of_account} {}", place(settings), id_ends::said(settings)), node }]
 }
 
 #[cfg(test)]
@@ -191,7 +194,7 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!((settings.requests, settings.endpoint.as_str()), (3, "http://127.0.0.1:1"));
         let ids = [(Name::parse("example.net").unwrap(), "ns-0123456789abcdef".to_owned())].into();
-        assert_eq!(settings.namespaces, NamespaceChoice { is_private: Some(true), ids });
+        assert_eq!(settings.namespaces, NamespaceChoice { is_private: Some(true), ids, ..NamespaceChoice::default() });
     }
 
     #[test]

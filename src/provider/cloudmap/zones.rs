@@ -8,6 +8,7 @@ use super::settings::{IDS, NamespaceChoice};
 use crate::dns::ZoneName;
 use crate::parallel::HELD;
 use crate::provider::aws::{AwsFault, AwsFaultKind};
+use crate::provider::id_ends;
 
 /// The setting that leaves out namespaces of another type.
 const TYPE: &str = "namespace_type";
@@ -25,7 +26,7 @@ impl NamespaceList {
     /// Errors: they cannot be listed.
     pub fn all(&self, client: &CloudMapClient, choice: &NamespaceChoice) -> Result<Vec<CloudMapNamespace>, AwsFault> {
         let mut all = self.list(client)?;
-        all.retain(|own| is_of_type(own, choice));
+        all.retain(|own| is_of_type(own, choice) && choice.ends.show(&own.id));
         Ok(all)
     }
 
@@ -58,6 +59,7 @@ impl NamespaceList {
         let left_out = |own: &CloudMapNamespace| match id {
             _ if !is_of_type(own, choice) => Some(TYPE),
             Some(id) if *id != own.id => Some(IDS.key),
+            _ if !choice.ends.show(&own.id) => Some(id_ends::KEY),
             _ => None,
         };
         let kind = |own: &CloudMapNamespace| if own.is_private { "private" } else { "public" };

@@ -10,6 +10,7 @@ use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReade
 use crate::provider::TargetEndpoint;
 use crate::provider::aws::{AwsSettings, read_endpoint, read_publication};
 use crate::provider::exchange::ExchangeSettings;
+use crate::provider::id_ends::{self, IdEnds};
 use crate::provider::limits::{ReadLimits, parse_limits, read_count};
 use crate::provider::url::{host_name, plain_url};
 use crate::provider::zone_ids::ZoneIdSetting;
@@ -65,6 +66,8 @@ pub struct ZoneChoice {
     pub tags: Vec<(String, Option<String>)>,
     /// The ids of some of them, by their names.
     pub ids: BTreeMap<Name, String>,
+    /// The ends of their ids.
+    pub ends: IdEnds,
 }
 
 /// The ids of hosted zones.
@@ -127,7 +130,7 @@ fn read_batch(reader: &mut TableReader<'_>) -> Option<usize> {
     Some(count)
 }
 
-/// Reads `zone_type`, `zone_tags` and `zone_ids`; none where one of them is wrong.
+/// Reads `zone_type`, `zone_tags`, `zone_ids` and `zone_id_filter`; none where one of them is wrong.
 fn read_choice(reader: &mut TableReader<'_>) -> Option<ZoneChoice> {
     let is_said = reader.node().get("zone_type").is_some();
     let is_private = reader.choice("zone_type", &[("public", false), ("private", true)]);
@@ -136,8 +139,9 @@ fn read_choice(reader: &mut TableReader<'_>) -> Option<ZoneChoice> {
         Some(node) => read_tags(reader, node),
     };
     let ids = IDS.read(reader);
-    let (tags, ids) = tags.zip(ids)?;
-    (!is_said || is_private.is_some()).then_some(ZoneChoice { is_private, tags, ids })
+    let ends = IdEnds::read(reader);
+    let ((tags, ids), ends) = tags.zip(ids).zip(ends)?;
+    (!is_said || is_private.is_some()).then_some(ZoneChoice { is_private, tags, ids, ends })
 }
 
 /// Reads `zone_tags`: a list of `KEY=VALUE` or `KEY`.
@@ -221,7 +225,7 @@ pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
     let keys = ["credentials", "profile", "instance_metadata", "assume_role", "zone_type", "zone_tags", "zone_ids"];
     let of_account = keys.map(said).join(" ");
     let node = settings.get("type").unwrap_or(settings);
-    vec![TargetEndpoint { identity: format!("{} {of_account}", endpoint(settings)), node }]
+    vec![TargetEndpoint { identity: format!("{} {of_account} {}", endpoint(settings), id_ends::said(settings)), node }]
 }
 
 #[cfg(test)]

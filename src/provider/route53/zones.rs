@@ -9,6 +9,7 @@ use crate::dns::ZoneName;
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
 use crate::provider::aws::{AwsFault, AwsFaultKind};
+use crate::provider::id_ends;
 
 /// How many octets a page of zones may have: a hundred zones.
 const MAX_PAGE: u64 = 1 << 20;
@@ -68,7 +69,10 @@ impl ZoneList {
         let has_tags =
             if choice.tags.is_empty() { vec![true; of_type.len()] } else { with_tags(client, choice, &of_type)? };
         let of_type = of_type.into_iter().zip(has_tags).map(|(zone, has_tags)| (zone, (!has_tags).then_some(TAGS)));
-        let zones = of_type.chain(others.into_iter().map(|zone| (zone, Some(TYPE)))).collect();
+        let zones = of_type.chain(others.into_iter().map(|zone| (zone, Some(TYPE))));
+        let by_end = |zone: &HostedZone| (!choice.ends.show(&zone.id)).then_some(id_ends::KEY);
+        let zones = zones.map(|(zone, left_out)| (left_out.or_else(|| by_end(&zone)), zone));
+        let zones = zones.map(|(left_out, zone)| (zone, left_out)).collect();
         Ok(look(listed.insert(zones)))
     }
 

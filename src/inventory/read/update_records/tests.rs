@@ -3,11 +3,13 @@
 use std::fs;
 
 use crate::diag::{Diagnostics, Files, render};
+use crate::dns::{Name, ZoneName};
 use crate::inventory::model::{Config, Policy, Trust};
 use crate::inventory::node::{SettingsNode, SettingsValue};
 use crate::inventory::read::SettingsFile;
 use crate::inventory::update_record::{RecordStanding, UpdateRecord};
 use crate::registry::Registry;
+use crate::target::{PoolName, ZoneId};
 
 /// zonewright.toml without tables of records.
 const TOML: &str = r#"owner = "fleet-dns"
@@ -181,10 +183,28 @@ fn a_record_says_what_is_own_and_zonewright_toml_says_the_rest() {
 }
 
 #[test]
+fn zones_that_an_account_lists_are_added_as_far_as_the_filter_shows_them() {
+    let text = record("a", "aws", "policy: sync, domain-filter: example.net");
+    let (mut config, _, found) = read(&[("a.yaml", &text)], "[dns_update_record.a]\nproject = \"shop\"\n");
+    assert_eq!(codes(&found), [""; 0]);
+    let listed = config.zones.len();
+    config.place_records();
+    let zone = |pool: &str, name: &str| ZoneId {
+        pool: pool.parse().unwrap(),
+        name: ZoneName::new(Name::parse(name).unwrap()),
+    };
+    let all = ["example.net", "example.org", "sub.example.net", "example.net"].map(|name| zone("a", name));
+    config.add_record_zones(all.into_iter().chain([zone("b", "example.net")]));
+    let added: Vec<String> = config.zones[listed..].iter().map(|spec| spec.name.to_string()).collect();
+    assert_eq!(added, ["example.net.", "sub.example.net."]);
+    assert_eq!(config.listed_zones().count(), listed, "no host is in them");
+    assert_eq!(config.pool_of(&zone("a", "example.net").name), PoolName::unknown());
+}
+
+#[test]
 fn what_keeps_a_record_from_its_pool_is_said_of_it_alone() {
     let good = "rfc2136-host: ns, rfc2136-zone: example.net, policy: sync, rfc2136-insecure: true";
     for (provider, parameters, table, expected) in [
-        ("aws", "policy: sync", "", "no-zone"),
         ("azure", "policy: sync, domain-filter: example.org", "zones = [\"example.net\"]", "no-zone"),
         ("coredns", "policy: sync", "endpoints = \"http://e:1\"", "no-zone"),
         ("coredns", "policy: sync, domain-filter: example.net", "", "no-endpoints"),
