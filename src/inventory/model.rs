@@ -496,7 +496,9 @@ impl Config {
         let listed = self.pools.iter().filter(|pool| is_of_record && !pool.is_of_record).map(|pool| pool.name.clone());
         // One with a fault has no pool now, and has not lost what it published.
         let of_records = self.update_records.records.iter().filter_map(|record| record.name.parse().ok());
-        TargetScope { apart: listed.chain(of_records).filter(|other| *other != target.pool).collect(), ..scope }
+        let of_gone = if is_of_record { PoolName::unknown() } else { PoolName::gone_record() };
+        let apart = listed.chain(of_records).chain([of_gone]).filter(|other| *other != target.pool);
+        TargetScope { apart: apart.collect(), ..scope }
     }
 
     /// The scopes of the targets of a pool, where what is kept of RRsets must say whose they are: there are several targets, or

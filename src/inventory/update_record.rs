@@ -74,6 +74,8 @@ pub struct UpdateRecords {
     pub records: Vec<UpdateRecord>,
     /// Whether all files could be found and read.
     pub trust: Trust,
+    /// Whether some files or documents could not be read, so that there may be more records.
+    pub has_unread: bool,
     /// The records whose targets do not say which zones they have, by name, and why.
     pub unlisted: Vec<(String, Problem)>,
 }
@@ -81,7 +83,7 @@ pub struct UpdateRecords {
 impl Default for UpdateRecords {
     /// No records, of which all is known: no file is configured.
     fn default() -> UpdateRecords {
-        UpdateRecords { records: Vec::new(), trust: Trust::Known, unlisted: Vec::new() }
+        UpdateRecords { records: Vec::new(), trust: Trust::Known, has_unread: false, unlisted: Vec::new() }
     }
 }
 

@@ -51,7 +51,7 @@ use crate::state::{
     self, Acceptor, ApplyId, ChangeLedger, GateAsked, HeldState, KnownMarkers, LiftedLimit, NewApply, NewLack,
     PlanText, SentFate, State, StateNotes,
 };
-use crate::target::{Answer, CopyId, Marker, Question, TargetId, marker_key};
+use crate::target::{Answer, CopyId, Marker, PoolName, Question, TargetId, marker_key};
 use crate::verify::{self, LackNews, lack_news};
 
 /// How long after it was sent an update without an answer may still take effect. A connection ends within minutes, also
@@ -199,7 +199,14 @@ pub fn apply(
 
 /// Lets what is own at targets that are no longer configured count at any target.
 pub(super) fn release_targets(config: &Config, state: &mut dyn State) -> Result<(), Problem> {
-    let present: Vec<TargetId> = config.targets().map(|target| target.id.clone()).collect();
+    let records = &config.update_records;
+    // A record that cannot be read may be there still, and one with a fault is.
+    if records.has_unread {
+        return Ok(());
+    }
+    let of_records = records.records.iter().filter_map(|record| record.name.parse().ok());
+    let of_records = of_records.map(|pool: PoolName| TargetId::only(&pool));
+    let present: Vec<TargetId> = config.targets().map(|target| target.id.clone()).chain(of_records).collect();
     state.release_targets(&present)
 }
 

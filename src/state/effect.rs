@@ -72,12 +72,12 @@ fn enter(
         "INSERT INTO own_rrsets (name, type, zone, apply, seal, pool, target) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
          WHERE EXISTS (SELECT 1 FROM once_own, applies
                        WHERE id = ?4 AND once_own.apply = undoes AND name = ?1 AND type = ?2
-                         AND (pool = ?6 AND target = ?7 OR pool = '-'))
+                         AND (pool = ?6 AND target = ?7 OR pool IN ('-', '=')))
          ON CONFLICT DO NOTHING"
     };
     let keep =
         "INSERT INTO once_own (apply, name, type, pool, target) SELECT ?3, name, type, pool, target FROM own_rrsets
-         WHERE name = ?1 AND type = ?2 AND (pool = ?4 AND target = ?5 OR pool = '-') ON CONFLICT DO NOTHING";
+         WHERE name = ?1 AND type = ?2 AND (pool = ?4 AND target = ?5 OR pool IN ('-', '=')) ON CONFLICT DO NOTHING";
     for ChangeEffect { name, rtype, is_there, .. } in &effects {
         if any_lacks {
             lacks::drop_at(change, copy, name, rtype)?;

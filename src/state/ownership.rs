@@ -1,7 +1,7 @@
 //! The RRsets that zonewright created, each with the apply that did so; and what the latest update that took effect left
 //! at an RRset, read from the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::kept_change::{self, KeptChange};
 use super::seal::{self, BatchRow, OwnRow};
@@ -31,13 +31,18 @@ impl<'a> SightedRrset<'a> {
 
     /// Whether what is kept for a target is about it.
     pub fn is_kept_as(&self, pool: &str, target: &str) -> bool {
-        self.at.is_none_or(|scope| scope.includes(pool, target))
+        self.at.map_or_else(|| is_anywhere(pool), |scope| scope.includes(pool, target))
     }
+}
+
+/// Whether what is kept for a pool is about zones that zonewright.toml lists, where no pool is meant.
+fn is_anywhere(pool: &str) -> bool {
+    pool != PoolName::gone_record().as_str()
 }
 
 /// Which RRsets are zonewright's, and what it left. What a method wrote is durable when it returns.
 pub trait OwnershipRegister: Send {
-    /// The RRsets that zonewright created in any copy.
+    /// The RRsets that zonewright created in any copy; without those of DNS update records that are gone.
     fn own(&self) -> Result<OwnRrsets, Problem>;
 
     /// The RRsets that zonewright created at a target.
@@ -55,13 +60,14 @@ pub trait OwnershipRegister: Send {
     fn disown(&mut self, rrsets: &[(&TargetId, &RrKey)]) -> Result<(), Problem>;
 
     /// Gives what is own at targets that are no longer there to those that may be they under other names: to the new
-    /// targets of a pool of several, else to any target. It is no longer own where the pool has no new target.
+    /// targets of a pool of several, else to any target. It is no longer own where the pool has no new target. What a DNS update
+    /// record published goes to other records alone.
     fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem>;
 }
 
 impl<D: SqlDatabase> OwnershipRegister for D {
     fn own(&self) -> Result<OwnRrsets, Problem> {
-        own_rrsets(self, |_| true)
+        own_rrsets(self, |own| is_anywhere(&own.pool))
     }
 
     fn own_at(&self, target: &TargetScope) -> Result<OwnRrsets, Problem> {
@@ -74,9 +80,12 @@ impl<D: SqlDatabase> OwnershipRegister for D {
         let created = |rrset: &SightedRrset<'_>| {
             let RrKey { owner, rtype } = rrset.key;
             let mut own = self.rows(&sql, values![owner.to_string(), rtype.to_string()], OwnRow::of)?;
-            if let Some(scope) = rrset.at.filter(|_| !own.is_empty()) {
-                let is_new = is_new(self, &scope.target)?;
-                own.retain(|own| scope.has_own(is_new, own));
+            match rrset.at.filter(|_| !own.is_empty()) {
+                Some(scope) => {
+                    let is_new = is_new(self, &scope.target)?;
+                    own.retain(|own| scope.has_own(is_new, own));
+                }
+                None => own.retain(|own| is_anywhere(&own.pool)),
             }
             Ok(own.iter().map(|own| ApplyId(own.apply as u64)).min())
         };
@@ -128,9 +137,10 @@ impl<D: SqlDatabase> OwnershipRegister for D {
     }
 
     fn release_targets(&mut self, present: &[TargetId]) -> Result<(), Problem> {
+        let kept_for_any = [PoolName::unknown(), PoolName::gone_record()];
         let is_gone = |pool: &str, target: &str| {
             let is_it = |present: &TargetId| present.pool.as_str() == pool && present.name == target;
-            pool != PoolName::unknown().as_str() && !present.iter().any(is_it)
+            !kept_for_any.iter().any(|any| any.as_str() == pool) && !present.iter().any(is_it)
         };
         let sql = format!("SELECT {} FROM own_rrsets", OwnRow::COLUMNS);
         let mut gone = Vec::new();
@@ -150,9 +160,21 @@ impl<D: SqlDatabase> OwnershipRegister for D {
                 heirs.insert(pool.clone(), heirs_in(self, pool, present)?);
             }
         }
+        let of_record = vec![TargetId::only(&PoolName::gone_record())];
+        let mut published = Vec::new();
+        for own in &gone {
+            published.push(is_published(self, own)?);
+        }
+        let records: BTreeSet<&str> =
+            gone.iter().zip(&published).filter(|(_, is_it)| **is_it).map(|(own, _)| own.pool.as_str()).collect();
         self.write(|change| {
-            gone.iter().try_for_each(|own| release(change, own, &heirs[&own.pool]))?;
-            once.iter().try_for_each(|gone| release_once(change, gone, &heirs[&gone.0]))
+            for (own, is_published) in gone.iter().zip(&published) {
+                release(change, own, if *is_published { &of_record } else { &heirs[&own.pool] })?;
+            }
+            once.iter().try_for_each(|gone| {
+                let is_of_record = records.contains(gone.0.as_str());
+                release_once(change, gone, if is_of_record { &of_record } else { &heirs[&gone.0] })
+            })
         })
     }
 }
@@ -172,6 +194,13 @@ fn is_new(state: &impl SqlRead, target: &TargetId) -> Result<bool, Problem> {
     Ok(state.row(sql, values![target.pool.as_str(), target.name], |_| Ok(()))?.is_none())
 }
 
+/// Whether a DNS update record with the name of the pool published an RRset: what is noted of it names the record.
+fn is_published(state: &impl SqlRead, own: &OwnRow) -> Result<bool, Problem> {
+    let sql = "SELECT 1 FROM stated_rrsets WHERE name = ?1 AND type = ?2
+         AND substr(stated_by, 1, length(?3) + 1) = ?3 || '/' LIMIT 1";
+    Ok(state.row(sql, values![own.name, own.rtype, own.pool], |_| Ok(()))?.is_some())
+}
+
 /// The targets that may be what targets of a pool became that are no longer there.
 fn heirs_in(state: &impl SqlRead, pool: &str, present: &[TargetId]) -> Result<Vec<TargetId>, Problem> {
     let of_pool: Vec<&TargetId> = present.iter().filter(|target| target.pool.as_str() == pool).collect();
@@ -189,7 +218,7 @@ fn heirs_in(state: &impl SqlRead, pool: &str, present: &[TargetId]) -> Result<Ve
 
 /// The statement that makes an RRset not own in a copy.
 pub const DISOWN: &str =
-    "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND (pool = ?3 AND target = ?4 OR pool = '-')";
+    "DELETE FROM own_rrsets WHERE name = ?1 AND type = ?2 AND (pool = ?3 AND target = ?4 OR pool IN ('-', '='))";
 
 /// Makes an RRset that is own at a target own at others instead.
 fn release(change: &dyn SqlChange, gone: &OwnRow, heirs: &[TargetId]) -> Result<(), Problem> {

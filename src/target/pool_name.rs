@@ -17,6 +17,12 @@ impl PoolName {
         PoolName("-".into())
     }
 
+    /// The place of what DNS update records published that are no longer there under their names: any record may be one of them
+    /// under another name, and no other pool. No pool can have this name.
+    pub fn gone_record() -> PoolName {
+        PoolName("=".into())
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -40,6 +40,7 @@ pub fn read(workspace: &mut OpenWorkspace, settings: &mut Settings) -> Diagnosti
     reader.read.records.sort_by(|a, b| (&a.name, a.origin).cmp(&(&b.name, b.origin)));
     reader.refuse_twins(workspace);
     reader.join(std::mem::take(&mut settings.update_record_terms), &settings.config);
+    reader.read.has_unread = !reader.partly_read.is_empty() || reader.read.trust.doubt().is_some();
     settings.config.update_records = reader.read;
     reader.found
 }

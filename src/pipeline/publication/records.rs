@@ -68,8 +68,9 @@ impl ExpectedRecords {
         }
         let mut expected = ExpectedRecords::default();
         for (target, rrsets) in open {
-            let scope = config.scope(&target);
-            let at = (!scope.others.is_empty() || !scope.apart.is_empty()).then_some(&scope);
+            let pool = config.pools.iter().find(|pool| pool.name == target.pool);
+            let scopes = pool.and_then(|pool| config.scopes(pool)).unwrap_or_default();
+            let at = scopes.iter().find(|scope| scope.target == target);
             let sights: Vec<SightedRrset<'_>> = rrsets.iter().map(|(_, key, _)| SightedRrset { key, at }).collect();
             let written = state.last_written(&sights)?;
             // What was not written at this target, or perhaps not, is not expected there.

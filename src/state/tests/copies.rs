@@ -1,8 +1,9 @@
 //! What is kept of each copy: what is own there, what was written, and what it lacks.
 
 use super::*;
+use crate::diff::statements::RrsetStatement;
 use crate::dns::RrKey;
-use crate::target::TargetScope;
+use crate::target::{PoolName, TargetScope};
 
 /// An address.
 const ONE: Side<'static> = (600, &["2a02:6b8::1"]);
@@ -163,4 +164,32 @@ fn a_lack_says_whether_the_plan_left_the_copy_out() {
     state.add_lacks(id, &lacks, at(5)).unwrap();
     let left_out: Vec<bool> = state.lacks().unwrap().iter().map(|lack| lack.is_left_out).collect();
     assert_eq!(left_out, [false, true, false]);
+}
+
+#[test]
+fn what_a_record_published_is_own_for_records_alone_once_the_record_is_gone() {
+    let (_folder, file) = place();
+    let mut state = open_to_write(&file).unwrap();
+    let id = begin(&mut *state, &new_apply());
+    let create = [change(A, NONE, ONE)];
+    let key = &create[0].key;
+    let name = key.owner.as_name().to_name();
+    let record = |name: &str| TargetId::only(&name.parse().unwrap());
+    let copy = CopyId { target: record("old"), ..copy() };
+    run(&mut *state, id, &Batch { copy, ..batch(&create, 1, None) }, Some(BatchOutcome::Done));
+    let by = "old/shop/web-old".to_owned();
+    state.note_statements(&[RrsetStatement { by, is_kept: true, name: name.clone(), rtype: key.rtype }]).unwrap();
+    state.release_targets(&[record("new"), target("a")]).unwrap();
+    let (unknown, gone) = (PoolName::unknown(), PoolName::gone_record());
+    let is_own = |target: TargetId, apart: &PoolName| {
+        let scope = TargetScope { apart: vec![apart.clone()], ..TargetScope::only(target) };
+        let created = state.created_by(&[SightedRrset { key, at: Some(&scope) }]).unwrap();
+        let is_own = state.own_at(&scope).unwrap().contains(name.as_name(), key.rtype);
+        assert_eq!(created[0].is_some(), is_own);
+        is_own
+    };
+    assert!(is_own(record("new"), &unknown), "the record may have another name now");
+    assert!(!is_own(target("a"), &gone), "an RRset of this name there is another one");
+    assert!(!state.own().unwrap().contains(name.as_name(), key.rtype));
+    assert_eq!(state.created_by(&[SightedRrset::anywhere(key)]).unwrap(), [None]);
 }
