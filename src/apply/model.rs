@@ -64,8 +64,11 @@ pub struct Batch<'a> {
 /// The outcome of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchOutcome {
-    /// It took effect.
+    /// It took effect, and found what the plan saw: an update that was to find the same, and did not settle, is out.
     Done,
+    /// All of it is there, which says nothing of other updates: its answer was lost, so that another editor may have written the
+    /// same; or the target compares nothing, so that it may have found anything.
+    Found,
     /// It took effect, and others may have written the zone at the same time, as this says.
     Raced(String),
     /// Provably nothing of it took effect, and why.

@@ -21,12 +21,18 @@ pub struct SentBatch<'a> {
     pub was_lost: bool,
     /// That others may have written the zone at the same time, where they may.
     pub race: Option<String>,
+    /// Whether nothing proves that it found what the plan saw, should all of it be there.
+    pub is_unproven: bool,
 }
 
 impl SentBatch<'_> {
     /// Its outcome, where it took effect.
     pub fn made(&self) -> BatchOutcome {
-        self.race.clone().map_or(BatchOutcome::Done, BatchOutcome::Raced)
+        match &self.race {
+            Some(race) => BatchOutcome::Raced(race.clone()),
+            None if self.is_unproven => BatchOutcome::Found,
+            None => BatchOutcome::Done,
+        }
     }
 
     /// Whether it has a change of an earlier batch, which can no longer take effect once it does.

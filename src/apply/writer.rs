@@ -223,7 +223,8 @@ impl<'a> ZoneWriter<'a> {
         }
         for (batch, pieces) in made {
             let ticket = self.send(&batch);
-            flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false, race: None });
+            let is_unproven = !self.zone.writer.compares();
+            flight.push_back(SentBatch { batch, pieces, ticket, was_lost: false, race: None, is_unproven });
         }
     }
 
@@ -303,7 +304,12 @@ impl<'a> ZoneWriter<'a> {
         let (over, late): (Vec<SentBatch<'a>>, _) = late.partition(|late| is_fenced || sent.replaces(late));
         self.late = late;
         for late in over {
-            self.settle(&late.batch, BatchOutcome::Undone("another update took effect in its place".to_owned()));
+            let outcome = if sent.is_unproven {
+                BatchOutcome::Unknown("what of it was sent again is there, and an answer was lost".to_owned())
+            } else {
+                BatchOutcome::Undone("another update took effect in its place".to_owned())
+            };
+            self.settle(&late.batch, outcome);
         }
         self.took(&sent);
     }
@@ -390,6 +396,10 @@ impl<'a> ZoneWriter<'a> {
             match self.reader().look(flight, self.marker.as_ref(), &self.late) {
                 ChainLook::Took(count) => {
                     for _ in 0..count {
+                        // Without a marker, another editor may have written the same.
+                        if let Some(front) = flight.front_mut() {
+                            front.is_unproven |= self.zone.fence.is_none();
+                        }
                         if let (Some(front), Some(UpdateReply::Unknown(_)), false) =
                             (flight.front_mut(), replies.front(), self.zone.writer.compares())
                         {

@@ -49,7 +49,7 @@ pub fn keep_settled(
 ) -> Result<(), Problem> {
     let SettledBatch { batch, outcome } = *settled;
     let (word, why, is_open) = match outcome {
-        BatchOutcome::Done => ("done", None, false),
+        BatchOutcome::Done | BatchOutcome::Found => ("done", None, false),
         BatchOutcome::Raced(race) => ("raced", Some(race), false),
         BatchOutcome::Undone(why) => ("undone", Some(why), false),
         BatchOutcome::Unknown(why) => ("unknown", Some(why), true),
@@ -65,7 +65,8 @@ pub fn keep_settled(
     };
     row.update(change)?;
     match outcome {
-        BatchOutcome::Done | BatchOutcome::Raced(_) => effect::settled(change, apply, batch, now),
+        BatchOutcome::Done => effect::settled(change, apply, batch, now),
+        BatchOutcome::Found | BatchOutcome::Raced(_) => effect::found(change, apply, batch, now),
         BatchOutcome::Undone(_) | BatchOutcome::Unknown(_) => Ok(()),
     }
 }

@@ -31,19 +31,22 @@ pub fn forget_marker(change: &dyn SqlChange, copy: &CopyId) -> Result<(), Proble
 
 /// Keeps that an update that has just settled took effect, and what that proves of others of its zone that are open.
 pub fn settled(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
+    found(change, apply, batch, now)?;
+    match batch.swap {
+        Some(_) => Ok(()),
+        None => settle_overtaken(change, &batch.copy, &kept_change::kept(batch), now),
+    }
+}
+
+/// Keeps that all of an update that has just settled is there. Without a marker that proves nothing of others: another editor may
+/// have written it, and what an older one wrote may have been there in between.
+pub fn found(change: &dyn SqlChange, apply: ApplyId, batch: &Batch<'_>, now: Time) -> Result<(), Problem> {
     let effects = batch.changes.iter().copied().map(ChangeEffect::from).collect();
     rollouts::note_done(change, apply, || kept_change::kept(batch))?;
-    match batch.swap.as_ref().map(|swap| &swap.after) {
-        Some(after) => {
-            move_marker(change, &batch.copy, after, now)?;
-            enter(change, apply, &batch.copy, effects, now)?;
-            settle_by(change, &batch.copy, after, now).map(drop)
-        }
-        None => {
-            enter(change, apply, &batch.copy, effects, now)?;
-            settle_overtaken(change, &batch.copy, &kept_change::kept(batch), now)
-        }
-    }
+    let marker = batch.swap.as_ref().map(|swap| &swap.after);
+    marker.map_or(Ok(()), |after| move_marker(change, &batch.copy, after, now))?;
+    enter(change, apply, &batch.copy, effects, now)?;
+    marker.map_or(Ok(()), |after| settle_by(change, &batch.copy, after, now).map(drop))
 }
 
 /// Keeps what an update of a copy changed: makes created RRsets own and deleted ones not own, ends their waits, drops what
@@ -178,7 +181,8 @@ pub fn settle_by(change: &dyn SqlChange, copy: &CopyId, live: &Marker, now: Time
     Ok(count)
 }
 
-/// Settles an update without a known marker: all RRsets are as it was to leave them. Returns whether it was still open.
+/// Settles an update without a known marker: all RRsets are as it was to leave them, perhaps by another update or another editor, so
+/// that others stay open. Returns whether it was still open.
 pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) -> Result<bool, Problem> {
     let UnsettledUpdate { apply, number, copy, .. } = found;
     let (id, number) = (apply.0 as i64, *number as i64);
@@ -189,7 +193,6 @@ pub fn settle_found(change: &dyn SqlChange, found: &UnsettledUpdate, now: Time) 
     let changes = kept(change, id, number)?;
     rollouts::note_done(change, *apply, || &changes)?;
     enter(change, *apply, copy, changes.iter().map(ChangeEffect::from).collect(), now)?;
-    settle_overtaken(change, copy, &changes, now)?;
     Ok(true)
 }
 

@@ -191,7 +191,7 @@ impl<S: RunPoints> ApplyJournal for Book<'_, S> {
     ) -> Result<(), Problem> {
         self.stage.point(self.run, "before note_settled");
         self.state.note_settled(apply, batch, settled, now)?;
-        if *settled == BatchOutcome::Done {
+        if matches!(settled, BatchOutcome::Done | BatchOutcome::Found) {
             self.stage.note_made(self.run, &batch.changes);
         }
         self.stage.point(self.run, "after note_settled");
