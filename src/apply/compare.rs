@@ -58,7 +58,9 @@ pub fn is_after(change: &Change, answer: &Answer) -> bool {
 pub fn is_between(change: &Change, answer: &Answer) -> bool {
     match answer {
         Answer::Holds(rtype, rrset) if *rtype == change.key.rtype => change.kind.is_between(Some(rrset)),
-        Answer::Nothing | Answer::Holds(Rtype::CNAME, _) => change.kind.is_between(None),
+        Answer::Nothing => change.kind.is_between(None),
+        // What is to go is gone. No step leaves a CNAME in the way of what is to come: another editor made it.
+        Answer::Holds(Rtype::CNAME, _) => is_after(change, answer),
         _ => false,
     }
 }
@@ -109,4 +111,25 @@ pub fn shown_before(change: &Change) -> String {
 /// An RRset in words, where there is one.
 pub fn shown_or_nothing(rtype: Rtype, rrset: Option<&Rrset>) -> String {
     rrset.map_or_else(|| "nothing".to_owned(), |rrset| shown_rrset(rtype, rrset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::fixture::{Side, change, rrset};
+
+    #[test]
+    fn a_cname_of_another_editor_is_no_step_of_what_is_to_come() {
+        const NONE: Side<'static> = (0, &[]);
+        let (one, two): (Side<'_>, Side<'_>) = ((600, &["2a02:6b8::1"]), (600, &["2a02:6b8::2"]));
+        let of = |sides| change(("search", Some(1)), ("a.search.example.net", Rtype::AAAA), sides, &[]);
+        let cname = Answer::Holds(Rtype::CNAME, rrset(Rtype::CNAME, 600, &["b.example.net."]).unwrap());
+        for (sides, is_step_of_nothing, is_step_of_cname) in
+            [((NONE, one), true, false), ((one, two), true, false), ((one, NONE), true, true)]
+        {
+            let change = of(sides);
+            assert_eq!(is_between(&change, &Answer::Nothing), is_step_of_nothing, "{sides:?}");
+            assert_eq!(is_between(&change, &cname), is_step_of_cname, "{sides:?}");
+        }
+    }
 }
