@@ -119,13 +119,18 @@ impl<'a> PlanBounds<'a> {
     }
 
     /// How own RRsets are known in the zones of a pool.
-    fn marking(&self, pool: &PoolName) -> &'a Marking {
+    pub fn marking(&self, pool: &PoolName) -> &'a Marking {
         self.markings.get(pool).copied().unwrap_or(self.marking)
     }
 
     /// The zones among which one of a pool is.
     fn zones_of(&self, pool: &PoolName) -> &NestedZones<'a> {
         self.of_records.get(pool).unwrap_or(&self.zones)
+    }
+
+    /// The zone of a pool that a name belongs to.
+    pub fn zone_of(&self, pool: &PoolName, name: NameRef<'_>) -> Option<&'a ZoneName> {
+        self.zones_of(pool).zone_of(name)
     }
 
     /// Whether a host can have a name, by the domains of all projects.

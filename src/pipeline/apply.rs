@@ -29,7 +29,8 @@ use super::wave_choice::{GateUse, WaveDecision, WaveQuestion};
 use super::waves::GroupSettings;
 use super::zone_making::{ZonePhase, ZoneWork};
 use super::{
-    acceptance, approvals, broken_off, name_servers, pod_states, statements, undo, waits, waves, zone_changes,
+    acceptance, approvals, broken_off, lost_marks, name_servers, pod_states, statements, undo, waits, waves,
+    zone_changes,
 };
 use crate::apply::accept::{PlanTerms, accept};
 use crate::apply::shape::PlanBounds;
@@ -389,7 +390,8 @@ impl ApplyWork<'_> {
         Ok(state.markers()?.among(self.settings.config.targets().map(|target| &target.id)))
     }
 
-    /// Leaves what the settings no longer allow, and names that an SRV lists or a pod has since the plan was made.
+    /// Leaves what the settings no longer allow, names that an SRV lists or a pod has since the plan was made, and what lost its
+    /// TXT of the registry since.
     pub fn still_allowed<'s>(&self, mut survey: Survey<'s>, state: &dyn State) -> Result<Survey<'s>, Problem> {
         let ApplyConduct { workspace, now, .. } = *self.request;
         let question = ListedQuestion { state, config: &self.settings.config, workspace, now };
@@ -399,10 +401,12 @@ impl ApplyWork<'_> {
         for lane in &mut survey.lanes {
             let open = lane.open_places(&survey.unit_of);
             let (listed, again) = (listed.refused(plan, lane, &open), again.refused(lane, &open));
+            let unmarked = lost_marks::refused(plan, (lane, &open), self.terms.bounds);
             let refused = allowed::refused(plan, (lane, open), self.settings, state)?;
             lane.refuse(&refused, &survey.unit_of);
             lane.refuse(&listed, &survey.unit_of);
             lane.refuse(&again, &survey.unit_of);
+            lane.refuse(&unmarked, &survey.unit_of);
         }
         Ok(survey)
     }

@@ -57,6 +57,8 @@ mod undo_listed;
 
 mod listed_since;
 
+mod lost_marks;
+
 mod explain_waits;
 
 mod left_behind;

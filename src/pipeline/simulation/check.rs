@@ -119,15 +119,24 @@ impl Checks {
         }
     }
 
-    /// Whether anything but a run changed something at the names of these changes of its plan since.
+    /// Whether anything but a run changed something at the names of these changes of its plan since, or at the mark that one of
+    /// them relies on: what would be created without its mark is left.
     fn is_disturbed(&self, stage: &Stage, run: usize, changes: &[Change]) -> bool {
         let effects = effects(stage);
         let is_own = |place: usize| {
             let mut of_run = effects.iter().filter(|effect| effect.run == run && !effect.is_echo);
             of_run.any(|effect| effect.logged == place)
         };
-        let is_at =
-            |found: &RrsetDifference| changes.iter().any(|change| change.key.owner.as_name() == found.name.as_name());
+        let is_mark_of = |change: &Change, found: &RrsetDifference| {
+            let place = stage.fleet.place(&change.key.owner.as_name().to_name(), change.key.rtype);
+            let mark = place.and_then(|place| stage.fleet.mark_of(place)).map(|place| slot(&stage.fleet.keys[place]).0);
+            change.kind.before().is_none() && mark.as_ref() == Some(&found.name)
+        };
+        let is_at = |found: &RrsetDifference| {
+            let is_it =
+                |change: &Change| change.key.owner.as_name() == found.name.as_name() || is_mark_of(change, found);
+            changes.iter().any(is_it)
+        };
         let planned_at = self.planned_at[&run];
         stage.primary.with_log(|log| {
             let (early, since) = log.split_at(planned_at);
