@@ -240,6 +240,11 @@ impl Stage {
         self.cloud.iter().for_each(CloudAccount::pass);
     }
 
+    /// Lets what a service lists be so, where it lists what it will only have done in a moment.
+    pub fn settle_listed(&self) {
+        self.cloud.iter().filter(|cloud| cloud.lists_early()).for_each(CloudAccount::pass);
+    }
+
     /// Lets all that is on the way arrive.
     fn arrive(&self) {
         if self.primary.on_the_way() > 0 {

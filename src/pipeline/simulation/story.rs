@@ -137,6 +137,9 @@ fn behind(stage: &Stage, states: &mut [Sqlite; 2], checks: &mut Checks) {
     run.live(stage, checks, 1);
     let Run { sealed: first, book, sessions: of_first, .. } = run;
     if stage.weakness == Weakness::None {
+        // A run whose answer was lost follows what is listed, and so does a plan: what the journal has from there is done, and the
+        // log says so only later.
+        stage.settle_listed();
         checks.check_edits(stage, &[&*book.state]);
     }
     // Who plans anew waits for what the service was asked to do.

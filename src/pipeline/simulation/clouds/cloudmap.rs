@@ -37,6 +37,8 @@ pub struct CloudMapAccount {
     namespaces: BTreeMap<ZoneName, String>,
     /// Whether it says of each operation at once that it is done.
     is_hasty: bool,
+    /// Whether it lists what an operation does once that is submitted.
+    lists_early: bool,
     /// What was read of its log.
     followed: Mutex<FollowedAccount>,
 }
@@ -85,7 +87,7 @@ impl CloudMapAccount {
         let created =
             |zone: &ZoneName| double.create_namespace(zone.to_string().trim_end_matches('.'), NamespaceKind::Public);
         let namespaces = zones.iter().map(|zone| (zone.clone(), created(zone))).collect();
-        CloudMapAccount { double, namespaces, is_hasty, followed: Mutex::default() }
+        CloudMapAccount { double, namespaces, is_hasty, lists_early: !may_fail, followed: Mutex::default() }
     }
 
     /// The service of a name, as the double has it.
@@ -237,6 +239,10 @@ impl CloudService for CloudMapAccount {
 
     fn is_busy(&self) -> bool {
         self.double.operations().iter().any(|operation| operation.end.is_none())
+    }
+
+    fn lists_early(&self) -> bool {
+        self.lists_early
     }
 
     fn pass(&self) {

@@ -95,6 +95,11 @@ impl CloudAccount {
         self.service.is_busy()
     }
 
+    /// Whether the service lists what it took before that is done.
+    pub fn lists_early(&self) -> bool {
+        self.service.lists_early()
+    }
+
     /// Lets so much time pass that the service does all that it took.
     pub fn pass(&self) {
         self.service.pass();

@@ -35,6 +35,11 @@ pub trait CloudService: Send + Sync {
         false
     }
 
+    /// Whether it lists what it took before that is done.
+    fn lists_early(&self) -> bool {
+        false
+    }
+
     /// Lets so much time pass that all that it took is done.
     fn pass(&self) {}
 
