@@ -23,6 +23,11 @@ pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
         ([], _) if !facts.pods.is_empty() => {
             format!("{address} is an address of {}.{published}", facts.pods.join(", "))
         }
+        ([], _) if !facts.stated.is_empty() => {
+            let mut by: Vec<&str> = facts.stated.iter().map(|own| own.by.as_str()).collect();
+            by.dedup();
+            format!("Files state {address}: {}.{published}", by.join(", "))
+        }
         ([], _) if facts.held_by.is_empty() => {
             format!("No host may have {address}, and no name holds it.{published}")
         }
@@ -65,6 +70,7 @@ impl ExplainCase<'_> {
         AddressFacts {
             claims,
             pods: self.pods_at(address),
+            stated: self.stated_with(address),
             held_by: self.held_by(address),
             reverse: self.whole_site(reverse_name.as_name(), project),
             changes: self.changes(|change| changes::touches_address(change, address, &reverse_name)),

@@ -37,7 +37,7 @@ use crate::diag::{Diagnostics, Origin};
 use crate::diff::left_behind::LeftOrphan;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::inventory::value::{Duration, Time};
-use crate::live::PoolCopies;
+use crate::live::{Live, PoolCopies};
 
 pub use host_name::find_hosts;
 pub use model::Explanation;
@@ -53,6 +53,8 @@ pub struct ExplainCase<'a> {
     pub standings: &'a SubjectStandings,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
+    /// DNS as each DNS update record sees it, by the names of the records.
+    pub records: &'a [(String, Live)],
     /// What was decided.
     pub decision: ExplainedDecisions<'a>,
     /// What is wrong in the inventory's files.

@@ -281,6 +281,9 @@ pub struct LiveSite {
     /// The targets whose copies hold other RRsets of these types there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<CopySite>,
+    /// What is there in the zones of DNS update records, by the names of the records; of those alone that have a zone for the name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<CopySite>,
 }
 
 /// What a copy holds at a name, where the reference copy holds something else.
@@ -505,6 +508,9 @@ pub struct AddressFacts {
     pub claims: Vec<AddressClaim>,
     /// The pods that have it by their rows, in words: `pod:shop-web/ab12cd (active, pods/pods.jsonl:1)`.
     pub pods: Vec<String>,
+    /// What files state that has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<StatementFacts>,
     /// The names that hold it.
     pub held_by: Vec<HoldingName>,
     /// What is live at its reverse name.

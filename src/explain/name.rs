@@ -1,6 +1,7 @@
 //! From a name back to its host, or to no host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
 use super::{ExplainCase, changes, claimed_by, host};
@@ -19,6 +20,7 @@ use crate::diff::{RuleContext, protect, words};
 use crate::dns::{Name, NameRef, Rtype, reverse};
 use crate::inventory::model::HostStatus;
 use crate::inventory::pods::{PodSet, PodSetIndex, PodState};
+use crate::inventory::stated::{EntryContent, StatedEntry};
 use crate::inventory::value::{Inv, Time};
 use crate::names::holders::name_of;
 use crate::names::{HolderRow, NameHolder, taken};
@@ -256,8 +258,28 @@ impl ExplainCase<'_> {
         }
     }
 
+    /// What files state that has an address, by name.
+    pub(super) fn stated_with(&self, address: IpAddr) -> Vec<StatementFacts> {
+        let inventory = self.context.inventory;
+        let entries = inventory.stated.entries.iter().chain(&inventory.published.entries);
+        let has_it = |entry: &&StatedEntry| match &entry.content {
+            EntryContent::Rrset(rrset) => {
+                rrset.values.iter().any(|value| value.as_rdata(rrset.rtype).address() == Some(address))
+            }
+            _ => false,
+        };
+        let names: BTreeSet<String> = entries.filter(has_it).map(|entry| entry.owner.to_string()).collect();
+        let names = names.iter().filter_map(|name| Name::parse(name).ok());
+        names.flat_map(|name| self.stated_for(name.as_name(), Some(address))).collect()
+    }
+
     /// What files state for a name.
     fn stated(&self, name: NameRef<'_>) -> Vec<StatementFacts> {
+        self.stated_for(name, None)
+    }
+
+    /// What files state for a name; where an address is given, the claims alone that have it.
+    fn stated_for(&self, name: NameRef<'_>, with: Option<IpAddr>) -> Vec<StatementFacts> {
         let mut facts = Vec::new();
         let published = published_at(self.context.inventory, self.context.live, name);
         for subject in self.context.stated.about(name).chain(&published) {
@@ -270,8 +292,15 @@ impl ExplainCase<'_> {
                 says,
                 blocked: blocked.map(|blocked| format!("{}: {}", blocked.code, blocked.message)),
             };
-            let claims = subject.claims.iter().filter(|own| own.claim.owner.as_name() == name);
+            let has_it = |own: &&StatedClaim| {
+                let mut values = own.claim.want.values().iter().map(|value| value.rdata.as_rdata(own.claim.rtype));
+                with.is_none_or(|address| values.any(|value| value.address() == Some(address)))
+            };
+            let claims = subject.claims.iter().filter(|own| own.claim.owner.as_name() == name).filter(has_it);
             facts.extend(claims.map(|own| entry(own.origin, self.lines_behind(own), claim_words(&own.claim))));
+            if with.is_some() {
+                continue;
+            }
             facts.extend(subject.faults.iter().map(|fault| entry(fault.origin, Vec::new(), fault.message.clone())));
             let at = name.to_name();
             let lost = |lost: &LostClaim| words::entry_lost(self.context, &at, lost);

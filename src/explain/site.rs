@@ -41,7 +41,18 @@ impl ExplainCase<'_> {
             said,
             rrsets: rrsets.collect(),
             copies: zone.map(|zone| self.other_copies(zone, name, &is_wanted)).unwrap_or_default(),
+            records: self.at_records(name, &is_wanted),
         }
+    }
+
+    /// What the zones of DNS update records hold at a name.
+    fn at_records(&self, name: NameRef<'_>, is_wanted: impl Fn(Rtype) -> bool) -> Vec<CopySite> {
+        let holding = self.records.iter().filter(|(_, live)| live.zone_of(name).is_some());
+        let site = |(record, live): &(String, Live)| {
+            let found = live.rrsets_at(name).filter(|found| is_wanted(found.rrset.rtype()));
+            CopySite { target: record.clone(), rrsets: found.map(copy_facts).collect() }
+        };
+        holding.map(site).collect()
     }
 
     /// What the copies of a zone hold at a name that do not hold what the reference does.

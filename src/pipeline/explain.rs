@@ -18,7 +18,9 @@ use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::explain::published::PublishedRrset;
 use crate::explain::{self, ExplainCase, ExplainQuestion, Explanation, OtherDecision};
 use crate::inventory::Inventory;
-use crate::live::PoolCopies;
+use crate::inventory::model::Config;
+use crate::inventory::pool::Pool;
+use crate::live::{Live, PoolCopies};
 use crate::plan::{Notice, order};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
@@ -47,6 +49,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
     let (held, kept) = edited::held(&input)?;
     let notices = notices.into_iter().chain(kept).collect();
     let given = DecisionInput { held: &held, ..input.decision() };
+    let records = seen_by_records(&input.inventory.config, &input.zones.live);
     let explanation: Result<Result<(Explanation, BTreeSet<Subject>), CallError>, Problem> =
         decide::decide_and(&input.inventory, &input.zones.live, given, |context, standings, mut decided| {
             edited::mark(&mut decided.changes, &input)?;
@@ -58,6 +61,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
                 context,
                 standings,
                 copies: &input.zones.copies,
+                records: &records,
                 decided,
                 diagnostics: &input.diagnostics,
             };
@@ -135,6 +139,15 @@ pub(super) fn with_notices(mut found: Vec<Notice>, decided: FleetDecisions) -> F
     FleetDecisions { notices: found, ..decided }
 }
 
+/// DNS as each DNS update record sees it: its zones alone.
+fn seen_by_records(config: &Config, live: &Live) -> Vec<(String, Live)> {
+    let pools = config.pools.iter().enumerate().filter(|(_, pool)| pool.is_of_record);
+    let seen = |(place, pool): (usize, &Pool)| {
+        (pool.name.to_string(), live.only(|zone| config.zones[zone.0 as usize].pool == place))
+    };
+    pools.map(seen).collect()
+}
+
 /// What questions are answered by.
 pub(super) struct AnswerBasis<'a> {
     /// What the rules may look at.
@@ -143,6 +156,8 @@ pub(super) struct AnswerBasis<'a> {
     pub standings: &'a SubjectStandings,
     /// The copies of the pools that have several targets.
     pub copies: &'a [PoolCopies],
+    /// DNS as each DNS update record sees it, by the names of the records.
+    pub records: &'a [(String, Live)],
     /// What was decided, with all notices.
     pub decided: &'a FleetDecisions,
     /// What is wrong in the inventory's files.
@@ -152,14 +167,14 @@ pub(super) struct AnswerBasis<'a> {
 impl AnswerBasis<'_> {
     /// Answers a question; `published` is what the journal says about its subject.
     pub fn answer(&self, question: &ExplainQuestion, published: &[PublishedRrset]) -> Explanation {
-        let AnswerBasis { context, standings, copies, decided, diagnostics } = *self;
+        let AnswerBasis { context, standings, copies, records, decided, diagnostics } = *self;
         let again = |selection: &Selection| {
             let (standings, decided) = judge::judge_all(&RuleContext { selection, ..*context });
             OtherDecision { changes: decided.changes, standings }
         };
         let FleetDecisions { changes, blocked, skipped, notices, waiting, left_behind, .. } = decided;
         let decision = explain::ExplainedDecisions { changes, blocked, skipped, notices, waiting, left_behind };
-        let case = ExplainCase { context, standings, copies, decision, diagnostics, again: &again, published };
+        let case = ExplainCase { context, standings, copies, records, decision, diagnostics, again: &again, published };
         explain::explain(&case, question)
     }
 }

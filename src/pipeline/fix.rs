@@ -37,6 +37,7 @@ pub fn fix(
                 context,
                 standings,
                 copies: &input.zones.copies,
+                records: &[],
                 decided: &all,
                 diagnostics: &input.diagnostics,
             };

@@ -429,7 +429,10 @@ fn the_document_has_everything_and_fits_its_schema() {
     assert_eq!(document["hosts"][0], first);
     assert_eq!(document["hosts"][19]["host"], Value::Null);
     assert_eq!(document["hosts"][6]["hint"], "let `update-policy` grant the key this type");
-    assert_eq!(document["zones"][1], json!({"zone": "search.example.net.", "updates": 1, "changes": 8}));
+    assert_eq!(
+        document["zones"][1],
+        json!({"pool": "main", "zone": "search.example.net.", "updates": 1, "changes": 8})
+    );
     assert_eq!(document["problems"][0]["code"], "reload-failed");
     assert_eq!((&document["exit"], &document["apply"], &document["refused"]), (&json!(4), &json!(12), &Value::Null));
     assert_eq!(document["moved"], json!(["racktables/hosts.csv", "zone search.example.net."]));

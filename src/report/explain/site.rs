@@ -7,6 +7,7 @@ use crate::explain::model::{CopyFacts, CopySite, LiveFacts, LiveSite};
 pub fn render(page: &mut ExplainPage, label: &str, site: &LiveSite) {
     let zone = match (&site.zone, site.permission) {
         (Some(zone), Some(permission)) => format!("zone {zone} (permission {permission})"),
+        _ if !site.records.is_empty() => "DNS update records have zones for it".to_owned(),
         _ => "so its records are unknown".to_owned(),
     };
     match (site.said.as_str(), site.rrsets.is_empty()) {
@@ -17,17 +18,18 @@ pub fn render(page: &mut ExplainPage, label: &str, site: &LiveSite) {
     for rrset in &site.rrsets {
         self::rrset(page, 6, rrset);
     }
-    copies(page, 6, site);
+    copies(page, 6, "at", &site.copies);
+    copies(page, 6, "in the zone of", &site.records);
 }
 
-/// What copies hold that do not hold this.
-fn copies(page: &mut ExplainPage, depth: usize, site: &LiveSite) {
-    for CopySite { target, rrsets } in &site.copies {
+/// What copies hold.
+fn copies(page: &mut ExplainPage, depth: usize, at: &str, copies: &[CopySite]) {
+    for CopySite { target, rrsets } in copies {
         if rrsets.is_empty() {
-            page.item(depth, &format!("at `{target}` nothing is live"));
+            page.item(depth, &format!("{at} `{target}` nothing is live"));
             continue;
         }
-        page.item(depth, &format!("at `{target}`:"));
+        page.item(depth, &format!("{at} `{target}`:"));
         for CopyFacts { rtype, ttl, rdata } in rrsets {
             rdata.iter().for_each(|rdata| page.item(depth + 2, &format!("{rtype} {rdata}  ttl {ttl}")));
         }
@@ -44,7 +46,7 @@ pub fn reverse(page: &mut ExplainPage, depth: usize, label: &str, site: &LiveSit
         (said, _) => page.item(depth, &format!("{label}, {zone}: {said}")),
     }
     site.rrsets.iter().for_each(|own| rrset(page, depth + 2, own));
-    copies(page, depth + 2, site);
+    copies(page, depth + 2, "at", &site.copies);
 }
 
 /// A live RRset.

@@ -75,7 +75,18 @@ fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u6
         let line = line.as_ref().map(|line| format!(" ({what}{line})")).unwrap_or_default();
         page.fact("whose", &format!("host {inv}, {interface} {name}: {role}{line}"));
     }
-    holdings(page, "held by", "no live name holds it", &facts.held_by, "");
+    for StatementFacts { by, line, because, says, .. } in &facts.stated {
+        page.fact("stated", &format!("by {by} ({line}): {says}"));
+        if !because.is_empty() {
+            page.fact("", &format!("it follows from {}", because.join(", ")));
+        }
+    }
+    let none = if facts.stated.is_empty() {
+        "no live name holds it"
+    } else {
+        "no live name in zones of zonewright.toml holds it"
+    };
+    holdings(page, "held by", none, &facts.held_by, "");
     site::render(page, "reverse", &facts.reverse);
     touching(page, &facts.changes, host);
 }
