@@ -9,6 +9,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
+use super::progress::BesideLine;
 use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 
@@ -22,7 +23,7 @@ pub fn start(shared: &SharedArgs) {
         (false, 1) => Level::INFO,
         (false, _) => Level::DEBUG,
     };
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(|| BesideLine).with_target(false);
     // A line that cannot be written would be reported on standard error, which panics where that is the cause.
     let builder = builder.log_internal_errors(false);
     // A second start in one process, as tests make, keeps the first subscriber.

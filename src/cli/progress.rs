@@ -1,6 +1,6 @@
 //! Progress on a terminal; with `-vv`, how long each stage took.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,27 @@ use super::output;
 use super::shared_args::SharedArgs;
 use super::values::LogFormat;
 use crate::progress::{Progress, RunStage};
+
+/// The line that is shown now, for messages that come from anywhere while it is.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Standard error, for whole messages: the line of progress makes room for each of them.
+pub struct BesideLine;
+
+impl Write for BesideLine {
+    fn write(&mut self, message: &[u8]) -> io::Result<usize> {
+        let print = || io::stderr().lock().write_all(message).map(|()| message.len());
+        let shown = SHOWN.lock().expect("no thread panics while it holds the line").clone();
+        match shown {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
 
 /// A line on standard error that says what is going on, while that is a terminal.
 #[derive(Debug)]
@@ -47,7 +68,7 @@ struct RunningStage {
 impl ProgressLine {
     /// Starts; shows nothing unless standard error is a terminal and messages are text.
     pub fn start(shared: &SharedArgs) -> ProgressLine {
-        let is_shown = std::io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
+        let is_shown = io::stderr().is_terminal() && !shared.quiet && shared.log_format == LogFormat::Text;
         let notes = (shared.log_format, shared.quiet);
         ProgressLine { is_shown, notes, running: Mutex::new(None), over: Mutex::new(Vec::new()) }
     }
@@ -76,6 +97,8 @@ impl ProgressLine {
     /// Ends the stage that runs, and puts another in its place.
     fn replace(&self, next: Option<RunningStage>) {
         let mut running = self.running.lock().expect("no thread panics while it holds the stage");
+        let shown = next.as_ref().filter(|_| self.is_shown).map(|stage| stage.bar.clone());
+        *SHOWN.lock().expect("no thread panics while it holds the line") = shown;
         if let Some(RunningStage { what, since, bar }) = std::mem::replace(&mut *running, next) {
             bar.finish_and_clear();
             let took = since.elapsed();

@@ -129,10 +129,14 @@ impl AwsClient {
                 was_renewed = true;
                 self.login.forget();
             } else if fault.kind == AwsFaultKind::Busy && tries < TRIES {
-                self.pace.wait_apart((PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                 tries += 1;
+                tracing::info!("{}; it is asked again, try {tries} of {TRIES}", fault.message);
+                self.pace.wait_apart((PAUSE * (1 << (tries - 2))).min(MAX_PAUSE));
             } else if fault.kind == AwsFaultKind::Unknown && question.repeats && tries < ASKED_AGAIN {
                 tries += 1;
+                let again = format!("{}; it is asked again, try {tries} of {ASKED_AGAIN}", fault.message);
+                // Each try takes the whole `timeout` then: without a word the run would seem to hang.
+                if fault.code == "timeout" { tracing::warn!("{again}") } else { tracing::info!("{again}") }
             } else {
                 return Err(fault);
             }

@@ -184,8 +184,9 @@ impl AzureClient {
                     self.login.forget();
                 }
                 AzureFaultKind::Busy(after) if tries < TRIES => {
-                    self.pace.wait_apart(after.unwrap_or(PAUSE * (1 << (tries - 1))).min(MAX_PAUSE));
                     tries += 1;
+                    tracing::info!("{}; it is asked again, try {tries} of {TRIES}", fault.message);
+                    self.pace.wait_apart(after.unwrap_or(PAUSE * (1 << (tries - 2))).min(MAX_PAUSE));
                 }
                 _ => return Err(fault),
             }

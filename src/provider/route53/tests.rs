@@ -1,6 +1,6 @@
 //! Reading and writing an account of Route 53, as a strict double answers it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::settings::ZoneChoice;
 use super::testing::{KEYS, reader, seconds};
@@ -10,6 +10,7 @@ use crate::doubles::faults::{Fault, FaultKind};
 use crate::doubles::route53::Route53Double;
 use crate::doubles::route53::rrset::{DoubleRrset, RoutingPolicy};
 use crate::doubles::route53::rules::{ChangeSettling, PriorRequest};
+use crate::http::{HttpAnswer, HttpAsker, HttpFailure, HttpFailureKind, HttpQuestion};
 use crate::provider::double_asker::DoubleAsker;
 use crate::provider::each_right::check_each_right;
 use crate::provider::pace::testing::StillClock;
@@ -332,6 +333,45 @@ fn zones_are_made_and_deleted_and_those_of_other_services_are_left() {
         matches!(&reply, UpdateReply::Refused(problem) if problem.message.contains("servicediscovery")),
         "{reply:?}"
     );
+}
+
+/// What is logged meanwhile.
+#[derive(Clone, Default)]
+struct LogSink(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for LogSink {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A service that takes each request, and never answers.
+struct SilentService;
+
+impl HttpAsker for SilentService {
+    fn ask(&self, _: &HttpQuestion<'_>) -> Result<HttpAnswer, HttpFailure> {
+        Err(HttpFailure { kind: HttpFailureKind::Late, message: "it did not answer within 2 s".to_owned() })
+    }
+}
+
+#[test]
+fn a_service_that_does_not_answer_is_asked_again_and_not_in_silence() {
+    let account = Account::new();
+    let sink = LogSink::default();
+    let own = sink.clone();
+    let log = tracing_subscriber::fmt().without_time().with_ansi(false).with_target(false);
+    let log = log.with_max_level(tracing::Level::WARN).with_writer(move || own.clone()).finish();
+    let reader = reader(Box::new(SilentService), &account.clock, ZoneChoice::default());
+    tracing::subscriber::with_default(log, || reader.hosted(&account.zone)).unwrap_err();
+    let said = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    let line = |number: u32| format!("WARN it did not answer within 2 s; it is asked again, try {number} of 3");
+    assert_eq!(lines, [line(2), line(3)]);
 }
 
 /// The rights that reading, writing and publication need, as docs/targets.md has them.
