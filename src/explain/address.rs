@@ -28,6 +28,8 @@ pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
             by.dedup();
             format!("Files state {address}: {}.{published}", by.join(", "))
         }
+        ([], _) if facts.is_without_hosts && facts.held_by.is_empty() => format!("No name holds {address}.{published}"),
+        ([], _) if facts.is_without_hosts => format!("Live names hold {address}.{published}"),
         ([], _) if facts.held_by.is_empty() => {
             format!("No host may have {address}, and no name holds it.{published}")
         }
@@ -68,6 +70,7 @@ impl ExplainCase<'_> {
         let claimant = claims.first().and_then(|claim| self.context.inventory.place_of(Inv(claim.inv)));
         let project = claimant.map(|place| self.context.inventory.hosts[place].project);
         AddressFacts {
+            is_without_hosts: self.context.inventory.is_without_hosts(),
             claims,
             pods: self.pods_at(address),
             stated: self.stated_with(address),

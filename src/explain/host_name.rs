@@ -17,10 +17,17 @@ const LISTED: usize = 8;
 /// What names a host.
 const EXPECTED: &str = "name a host by its inventory number, or by a name that it has";
 
+/// What names other things than hosts.
+const WITHOUT_HOSTS: &str =
+    "`plan` and `apply` take records and pods by `--subject`, such as `record:SOURCE/DNSNAME` or `pod:SET/POD`";
+
 /// Finds the hosts that texts name. Backbone and fastbone names count, of hosts.csv and names.lock.
 ///
 /// Errors: a text that names no host, or several.
 pub fn find_hosts(inventory: &Inventory, texts: &[String]) -> Result<BTreeSet<Inv>, CallError> {
+    if let Some(text) = texts.first().filter(|_| inventory.is_without_hosts()) {
+        return error(format!("`{text}` is no host: this workspace has no hosts"), WITHOUT_HOSTS);
+    }
     // An index of all names takes long to make for a large fleet, and numbers need none.
     let is_number = |text: &String| text.parse::<Inv>().is_ok();
     let names = (!texts.iter().all(is_number)).then(|| NameIndex::new(inventory));

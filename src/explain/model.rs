@@ -447,6 +447,9 @@ pub struct ReasonFacts {
 /// All about a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NameFacts {
+    /// Whether the inventory has no hosts.
+    #[serde(skip)]
+    pub is_without_hosts: bool,
     /// Who has or had it; those who have it now come first.
     pub holders: Vec<HolderFacts>,
     /// What files state for it.
@@ -504,6 +507,9 @@ pub struct HolderFacts {
 /// All about an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddressFacts {
+    /// Whether the inventory has no hosts.
+    #[serde(skip)]
+    pub is_without_hosts: bool,
     /// The interfaces that may have it.
     pub claims: Vec<AddressClaim>,
     /// The pods that have it by their rows, in words: `pod:shop-web/ab12cd (active, pods/pods.jsonl:1)`.

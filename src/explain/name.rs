@@ -46,8 +46,13 @@ pub fn explain(case: &ExplainCase<'_>, name: &Name) -> Explanation {
                 Some(noted) => {
                     let is_sure = case.unread_files(name.as_name()).next().is_none();
                     let file = if is_sure { "no file states it now" } else { "no file that could be read states it" };
-                    format!("No host has {name}, and {file}. {noted}")
+                    if facts.is_without_hosts {
+                        format!("{name}: {file}. {noted}")
+                    } else {
+                        format!("No host has {name}, and {file}. {noted}")
+                    }
                 }
+                None if facts.is_without_hosts => format!("{name} is stated by no file."),
                 None => format!("{name} has no host: no host has or had it.{}", case.next_words(name)),
             },
         },
@@ -246,8 +251,10 @@ impl ExplainCase<'_> {
             HolderRow::Lock(_) => None,
         });
         let changes = self.changes(|change| changes::touches_name(change, name));
-        let stays = if changes.is_empty() { self.stays(name) } else { None };
+        let is_without_hosts = context.inventory.is_without_hosts();
+        let stays = if changes.is_empty() && !is_without_hosts { self.stays(name) } else { None };
         NameFacts {
+            is_without_hosts,
             holders: holders.into_iter().map(|holder| self.holder(holder)).collect(),
             stated: self.stated(name),
             live: self.whole_site(name, project),

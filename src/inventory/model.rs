@@ -89,6 +89,11 @@ impl Inventory {
         own.or(zone.ttl).unwrap_or(Ttl::DEFAULT)
     }
 
+    /// Whether it has no hosts by what the settings say (`hosts = "none"`), and never had any.
+    pub fn is_without_hosts(&self) -> bool {
+        self.exports.iter().all(|export| export.spec.key != "hosts") && self.lock.is_empty()
+    }
+
     /// Whether it lists the addresses of a project's hosts.
     pub fn lists_addresses(&self, project: ProjectIndex) -> bool {
         self.projects[project.0 as usize].lists_addresses()

@@ -244,6 +244,10 @@ fn check_ended(state: &dyn State, id: ApplyId) -> Result<(), UndoError> {
 ///
 /// Errors: the apply changed nothing of one of them; several hosts have a name.
 fn named_hosts(done: &[Change], texts: &[String], id: ApplyId) -> Result<BTreeSet<Inv>, UndoError> {
+    if let Some(text) = texts.first().filter(|_| done.iter().all(|change| change.hosts().is_empty())) {
+        let hint = format!("name records and pods with `--subject`; `zonewright history {}` shows them", id.0);
+        return Err(refuse(format!("apply {} changed no host, and `--host {text}` names one", id.0), &hint));
+    }
     let mut hosts = BTreeSet::new();
     for text in texts {
         let found = match text.parse::<Inv>() {
@@ -439,5 +443,5 @@ fn not_configured(zone: &ZoneName) -> Problem {
         "unknown-zone",
         format!("the apply changed the zone `{zone}`, which is not in zonewright.toml"),
     )
-    .hint("add the zone to zonewright.toml, or leave its hosts as they are")
+    .hint("add the zone to zonewright.toml, or leave its records as they are")
 }

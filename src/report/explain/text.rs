@@ -37,7 +37,7 @@ fn name_section(page: &mut ExplainPage, facts: &NameFacts, host: Option<u64>) {
             page.fact("", &format!("it follows from {}", because.join(", ")));
         }
     }
-    if facts.holders.is_empty() && facts.stated.is_empty() {
+    if facts.holders.is_empty() && facts.stated.is_empty() && !facts.is_without_hosts {
         page.fact("whose", "no host: no row of hosts.csv or names.lock has it as a backbone or fastbone name");
     }
     for HolderFacts { inv, interface, said, line, .. } in &facts.holders {
@@ -62,7 +62,7 @@ fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u6
     for pod in &facts.pods {
         page.fact("whose", pod);
     }
-    if facts.claims.is_empty() && facts.pods.is_empty() {
+    if facts.claims.is_empty() && facts.pods.is_empty() && !facts.is_without_hosts {
         page.fact("whose", "no host: it is not an address that any host may have");
     }
     for AddressClaim { inv, interface, name, role, line } in &facts.claims {
