@@ -342,6 +342,8 @@ words! {
         AddressShared = "address-shared",
         /// A part of what a file states has no effect.
         WithoutEffect = "without-effect",
+        /// A DNS update record is never applied, and would change an RRset.
+        DryRun = "dry-run",
         /// The filter of a DNS update record hides a name.
         Filtered = "filtered",
         /// An entry of a file counts for nothing, because another one of its source is preferred.
@@ -388,6 +390,7 @@ impl NoticeCode {
             | NoticeCode::AddressShared
             | NoticeCode::WithoutEffect
             | NoticeCode::EntryLost
+            | NoticeCode::DryRun
             | NoticeCode::Filtered
             | NoticeCode::OwnerKept
             | NoticeCode::CmsAnswers

@@ -99,7 +99,7 @@ fn decide_record(inventory: &Inventory, live: &Live, given: DecisionInput<'_>, p
     let of_record = inventory.of_record(place);
     let decided = decide_alone(&of_record, &live, given, |_, _, decided| decided);
     match config.update_records.find(name) {
-        Some(record) => filtered::without_hidden(record, &of_record.stated, decided),
+        Some(record) => filtered::without_dry_run(record, filtered::without_hidden(record, &of_record.stated, decided)),
         None => decided,
     }
 }

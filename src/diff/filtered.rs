@@ -1,11 +1,12 @@
-//! What the filter of a DNS update record hides: it is neither created nor deleted, and said. Pure.
+//! What a DNS update record does not do, and says: what its filter hides is neither created nor deleted, and what one with
+//! `dry-run` would do is not made. Pure.
 
 use std::collections::BTreeSet;
 
 use super::judge::FleetDecisions;
-use crate::change::{Change, Notice, NoticeCode};
+use crate::change::{Change, ChangeKind, Notice, NoticeCode};
 use crate::claim::Subject;
-use crate::dns::{Name, NameRef};
+use crate::dns::{Name, NameRef, RrKey};
 use crate::inventory::stated::StatedRecords;
 use crate::inventory::update_record::{RecordPool, UpdateRecord};
 
@@ -32,6 +33,32 @@ pub fn without_hidden(record: &UpdateRecord, published: &StatedRecords, mut deci
     decided.left_behind.retain(|left| !is_hidden(left.orphan.name.as_name()));
     decided.statements.retain(|statement| !is_hidden(statement.name.as_name()));
     decided.notices.extend(hidden.into_iter().map(|name| notice(&record.name, &name)));
+    decided
+}
+
+/// Takes the changes of a record that is never applied, and says what it would do; of TXT of the registry nothing is said.
+pub fn without_dry_run(record: &UpdateRecord, mut decided: FleetDecisions) -> FleetDecisions {
+    if !record.pool.as_ref().is_some_and(|own| own.is_dry_run) {
+        return decided;
+    }
+    let name = &record.name;
+    let would = |change: &Change| {
+        let verb = match change.kind {
+            ChangeKind::Create { .. } => "created",
+            ChangeKind::Modify { .. } => "modified",
+            ChangeKind::Delete { .. } => "deleted",
+        };
+        let RrKey { owner, rtype } = &change.key;
+        let data = change.kind.after().or(change.kind.before()).map(|rrset| rrset.rdata_texts(*rtype).join(", "));
+        let message = format!(
+            "the DNS update record `{name}` has `dry-run`: {rtype} of `{owner}` ({}) is not {verb}",
+            data.unwrap_or_default()
+        );
+        Notice { code: NoticeCode::DryRun, name: owner.to_string(), subject: Some(change.subject.clone()), message }
+    };
+    let changes = std::mem::take(&mut decided.changes);
+    decided.notices.extend(changes.iter().filter(|change| !change.is_registry()).map(would));
+    decided.statements.clear();
     decided
 }
 

@@ -216,7 +216,8 @@ fn zone(found: &ZoneExamined, transfers: bool) -> Vec<Finding> {
 fn needless_questions() -> Finding {
     let message = "the server allows the transfer, but the target asks name by name, so zonewright does not see some \
                    records";
-    finding(FindingLevel::Note, "needless-query", message).hint("remove `read = \"query\"` from the target")
+    finding(FindingLevel::Note, "needless-query", message)
+        .hint("remove `read = \"query\"` from the target; in a DNS update record write `rfc2136-axfr: true`")
 }
 
 /// Judges whether the server is one of the zone's; a finding of the transfer is not repeated.

@@ -108,6 +108,7 @@ pub fn explain(case: &ExplainCase<'_>, question: &ExplainQuestion) -> Explanatio
         | NoticeCode::AddressShared
         | NoticeCode::WithoutEffect
         | NoticeCode::EntryLost
+        | NoticeCode::DryRun
         | NoticeCode::Filtered
         | NoticeCode::OwnerKept => true,
         NoticeCode::TargetUnknown => notice.subject.is_some(),

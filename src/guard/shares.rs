@@ -69,10 +69,9 @@ fn is_fuller(limit: &LimitState, other: &LimitState) -> bool {
     u128::from(limit.planned) * u128::from(other.max) > u128::from(other.planned) * u128::from(limit.max)
 }
 
-/// What limits of a zone are about: of several zones of one name, those behind the first are named with their pools.
+/// What limits of a zone are about: zones whose name several pools have are named with their pools.
 pub(super) fn scope(plan: &Plan, seen: &ZoneSeen) -> String {
-    let first = plan.zones.iter().find(|other| other.zone == seen.zone);
-    if first.is_none_or(|first| first.pool == seen.pool) {
+    if plan.zones.iter().all(|other| other.zone != seen.zone || other.pool == seen.pool) {
         format!("{ZONE}{}", seen.zone)
     } else {
         format!("{ZONE}{}/{}", seen.pool, seen.zone)

@@ -31,7 +31,16 @@ pub fn zones_of<'c>(plan: &Plan, config: &'c Config, place: &str) -> Result<Vec<
         if let Some(spec) = config.zone(&ZoneId { pool: pool.clone(), name: name.clone() }) {
             return Ok(spec);
         }
-        let spec = config.zones.iter().find(|spec| spec.name == *name).ok_or_else(|| {
+        if config.update_records.find(pool.as_str()).is_some() {
+            let message = format!(
+                "the plan changes the zone `{name}` of the DNS update record `{pool}`, which cannot be used now"
+            );
+            return Err(unknown(
+                message,
+                "`zonewright check` says what is wrong with the record; correct that, or plan again",
+            ));
+        }
+        let spec = config.listed_zones().find(|spec| spec.name == *name).ok_or_else(|| {
             let message = format!("the plan changes the zone `{name}`, which is not in zonewright.toml");
             unknown(message, "plan again, or add the zone to zonewright.toml")
         })?;

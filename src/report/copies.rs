@@ -17,8 +17,8 @@ pub fn mark(targets: &[String]) -> String {
     listed(targets).map(|targets| format!(" (at {targets})")).unwrap_or_default()
 }
 
-/// The pools of a plan that have several targets, as far as a plan shows that; and those that have a zone of the name of one of
-/// an earlier pool.
+/// The pools of a plan that have several targets, as far as a plan shows that; and those that have a zone whose name another pool
+/// has, too.
 #[derive(Debug)]
 pub struct SeveralTargets<'p>(BTreeSet<&'p PoolName>);
 
@@ -37,13 +37,12 @@ impl<'p> SeveralTargets<'p> {
             let is_named = !targets.contains(pool.as_str());
             targets.len() > 1 || is_named && down.iter().any(|target| !targets.contains(target))
         };
-        let mut first: BTreeMap<&ZoneName, &PoolName> = BTreeMap::new();
+        let mut pools: BTreeMap<&ZoneName, BTreeSet<&PoolName>> = BTreeMap::new();
         for zone in &plan.zones {
-            first.entry(&zone.zone).or_insert(&zone.pool);
+            pools.entry(&zone.zone).or_default().insert(&zone.pool);
         }
-        let is_behind = |zone: &&ZoneSeen| first[&zone.zone] != &zone.pool;
-        let behind = plan.zones.iter().filter(is_behind).map(|zone| &zone.pool);
-        SeveralTargets(seen.into_iter().filter(has_several).map(|(pool, _)| pool).chain(behind).collect())
+        let sharing = pools.into_values().filter(|pools| pools.len() > 1).flatten();
+        SeveralTargets(seen.into_iter().filter(has_several).map(|(pool, _)| pool).chain(sharing).collect())
     }
 
     /// Whether there are none.

@@ -376,6 +376,11 @@ impl ExplainedCode for NoticeCode {
                 "An entry has `providerSpecific` settings, or settings of octoDNS, that no target of the pool knows. The \
                  records are made without them.",
             ),
+            NoticeCode::DryRun => words(
+                "dry run",
+                "a DNS update record with `dry-run` would change records",
+                "A DNS update record has `dry-run: true`: a plan says what it would do, and nothing of it is applied.",
+            ),
             NoticeCode::Filtered => words(
                 "filtered",
                 "a filter of a DNS update record hides the name",

@@ -31,7 +31,9 @@ impl<'a> SightedRrset<'a> {
 
     /// Whether what is kept for a target is about it.
     pub fn is_kept_as(&self, pool: &str, target: &str) -> bool {
-        self.at.map_or_else(|| is_anywhere(pool), |scope| scope.includes(pool, target))
+        // What a record wrote under another name is not known as its own: then it is not said that it was edited since.
+        let is_its = |scope: &TargetScope| !scope.is_of_record || pool == scope.target.pool.as_str();
+        self.at.map_or_else(|| is_anywhere(pool), |scope| scope.includes(pool, target) && is_its(scope))
     }
 }
 
@@ -67,12 +69,12 @@ pub trait OwnershipRegister: Send {
 
 impl<D: SqlDatabase> OwnershipRegister for D {
     fn own(&self) -> Result<OwnRrsets, Problem> {
-        own_rrsets(self, |own| is_anywhere(&own.pool))
+        own_rrsets(self, |own| Ok(is_anywhere(&own.pool)))
     }
 
     fn own_at(&self, target: &TargetScope) -> Result<OwnRrsets, Problem> {
         let is_new = is_new(self, &target.target)?;
-        own_rrsets(self, |own| target.has_own(is_new, own))
+        own_rrsets(self, |own| Ok(target.has_own(is_new, own) && is_of_kind(self, target, own)?))
     }
 
     fn created_by(&self, rrsets: &[SightedRrset<'_>]) -> Result<Vec<Option<ApplyId>>, Problem> {
@@ -84,6 +86,11 @@ impl<D: SqlDatabase> OwnershipRegister for D {
                 Some(scope) => {
                     let is_new = is_new(self, &scope.target)?;
                     own.retain(|own| scope.has_own(is_new, own));
+                    let mut kept = Vec::new();
+                    for row in own {
+                        kept.extend(is_of_kind(self, scope, &row)?.then_some(row));
+                    }
+                    own = kept;
                 }
                 None => own.retain(|own| is_anywhere(&own.pool)),
             }
@@ -245,13 +252,19 @@ fn release_once(change: &dyn SqlChange, (pool, target): &(String, String), heirs
 }
 
 /// The own RRsets of some rows.
-fn own_rrsets(state: &impl SqlRead, is_meant: impl Fn(&OwnRow) -> bool) -> Result<OwnRrsets, Problem> {
+fn own_rrsets(state: &impl SqlRead, is_meant: impl Fn(&OwnRow) -> Result<bool, Problem>) -> Result<OwnRrsets, Problem> {
     let own = |row: &dyn SqlRow| {
         let own = OwnRow::of(row)?;
-        is_meant(&own).then(|| state.rrset(&own.name, &own.rtype)).transpose()
+        is_meant(&own)?.then(|| state.rrset(&own.name, &own.rtype)).transpose()
     };
     let rows = state.rows(&format!("SELECT {} FROM own_rrsets", OwnRow::COLUMNS), &[], own)?;
     Ok(rows.into_iter().flatten().collect())
+}
+
+/// Whether a row of a pool that is gone may be about a target: what a DNS update record published is about records alone, and what
+/// else there was about none.
+fn is_of_kind(state: &impl SqlRead, scope: &TargetScope, own: &OwnRow) -> Result<bool, Problem> {
+    Ok(!scope.is_gone(&own.pool) || is_published(state, own)? == scope.is_of_record)
 }
 
 /// The changes of an update, where it changed anything that is looked for; most did not, and are not read in full.

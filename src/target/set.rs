@@ -47,12 +47,22 @@ pub struct TargetScope {
     pub others: Vec<String>,
     /// The pools that are no former names of its own: what is kept for them is about other zones, perhaps of one name.
     pub apart: Vec<PoolName>,
+    /// The other pools that there are, whose zones have other names.
+    pub neighbours: Vec<PoolName>,
+    /// Whether it is the target of a DNS update record.
+    pub is_of_record: bool,
 }
 
 impl TargetScope {
     /// The one target of a pool.
     pub fn only(target: TargetId) -> TargetScope {
-        TargetScope { target, others: Vec::new(), apart: Vec::new() }
+        TargetScope { target, others: Vec::new(), apart: Vec::new(), neighbours: Vec::new(), is_of_record: false }
+    }
+
+    /// Whether a pool is gone: it may have been this one under another name, or another one.
+    pub fn is_gone(&self, pool: &str) -> bool {
+        let known = [PoolName::unknown(), PoolName::gone_record(), self.target.pool.clone()];
+        !known.iter().chain(&self.apart).chain(&self.neighbours).any(|other| other.as_str() == pool)
     }
 
     /// Whether what is kept for a target of a pool counts for this target.

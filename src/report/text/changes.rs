@@ -18,6 +18,7 @@ use crate::dns::{Name, NameRef, Rrset, Rtype};
 use crate::inventory::value::Inv;
 use crate::plan::{Change, ChangeKind, Plan, Reason, Rule};
 use crate::report::paint::Paint;
+use crate::target::PoolName;
 
 /// A project that has changes.
 #[derive(Serialize)]
@@ -408,11 +409,11 @@ fn verb(change: &Change) -> &'static str {
 }
 
 /// An RRset, with what a change does to it, and at which targets.
-type ChangedRrset<'a> = (Rtype, Name, &'static str, &'a [String]);
+type ChangedRrset<'a> = (&'a PoolName, Rtype, Name, &'static str, &'a [String]);
 
 /// What a change does to an RRset.
 fn deed(change: &Change, rtype: Rtype, name: Name) -> ChangedRrset<'_> {
-    (rtype, name, verb(change), &change.targets)
+    (&change.pool, rtype, name, verb(change), &change.targets)
 }
 
 /// The RRsets among changes whose TXT of the registry changes in the same way.

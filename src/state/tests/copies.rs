@@ -179,17 +179,22 @@ fn what_a_record_published_is_own_for_records_alone_once_the_record_is_gone() {
     run(&mut *state, id, &Batch { copy, ..batch(&create, 1, None) }, Some(BatchOutcome::Done));
     let by = "old/shop/web-old".to_owned();
     state.note_statements(&[RrsetStatement { by, is_kept: true, name: name.clone(), rtype: key.rtype }]).unwrap();
-    state.release_targets(&[record("new"), target("a")]).unwrap();
     let (unknown, gone) = (PoolName::unknown(), PoolName::gone_record());
-    let is_own = |target: TargetId, apart: &PoolName| {
-        let scope = TargetScope { apart: vec![apart.clone()], ..TargetScope::only(target) };
+    let is_own = |state: &dyn State, target: TargetId, apart: &PoolName| {
+        let is_of_record = *apart == unknown;
+        let scope = TargetScope { apart: vec![apart.clone()], is_of_record, ..TargetScope::only(target) };
         let created = state.created_by(&[SightedRrset { key, at: Some(&scope) }]).unwrap();
         let is_own = state.own_at(&scope).unwrap().contains(name.as_name(), key.rtype);
         assert_eq!(created[0].is_some(), is_own);
         is_own
     };
-    assert!(is_own(record("new"), &unknown), "the record may have another name now");
-    assert!(!is_own(target("a"), &gone), "an RRset of this name there is another one");
+    for is_released in [false, true] {
+        if is_released {
+            state.release_targets(&[record("new"), target("a")]).unwrap();
+        }
+        assert!(is_own(&*state, record("new"), &unknown), "the record may have another name now");
+        assert!(!is_own(&*state, target("a"), &gone), "an RRset of this name there is another one");
+    }
     assert!(!state.own().unwrap().contains(name.as_name(), key.rtype));
     assert_eq!(state.created_by(&[SightedRrset::anywhere(key)]).unwrap(), [None]);
 }
