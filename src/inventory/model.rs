@@ -503,7 +503,8 @@ impl Config {
         let of_records = self.update_records.records.iter().filter_map(|record| record.name.parse().ok());
         let of_gone = if is_of_record { PoolName::unknown() } else { PoolName::gone_record() };
         let apart = listed.chain(of_records).chain([of_gone]).filter(|other| *other != target.pool);
-        let neighbours = self.pools.iter().filter(|pool| !is_of_record && !pool.is_of_record && pool.name != target.pool);
+        let neighbours =
+            self.pools.iter().filter(|pool| !is_of_record && !pool.is_of_record && pool.name != target.pool);
         let neighbours = neighbours.map(|pool| pool.name.clone()).collect();
         TargetScope { apart: apart.collect(), neighbours, is_of_record, ..scope }
     }

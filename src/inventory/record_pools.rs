@@ -34,6 +34,8 @@ pub struct PoolFault {
 pub struct MadePool {
     /// The pool; none where something is wrong.
     pub pool: Option<RecordPool>,
+    /// The same whatever is wrong, as far as it can be made: where the record publishes once it is right.
+    pub place: Option<RecordPool>,
     /// What is wrong.
     pub faults: Vec<PoolFault>,
     /// The zones of which all names are hidden.
@@ -48,7 +50,7 @@ pub fn pool_of(record: &UpdateRecord, terms: &UpdateRecordTerms, config: &Config
     let mut maker = PoolMaker { record, terms, faults: Vec::new(), entries: Vec::new(), hidden: Vec::new() };
     let pool = record.provider.and_then(|provider| maker.make(provider, config));
     let PoolMaker { faults, hidden, .. } = maker;
-    MadePool { pool: pool.filter(|_| faults.is_empty()), faults, hidden }
+    MadePool { pool: pool.clone().filter(|_| faults.is_empty()), place: pool, faults, hidden }
 }
 
 /// A pool in the making.

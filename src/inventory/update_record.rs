@@ -123,6 +123,8 @@ pub struct UpdateRecord {
     pub terms: Option<UpdateRecordTerms>,
     /// Where zonewright publishes it; none where it does not, or something is wrong.
     pub pool: Option<RecordPool>,
+    /// Where zonewright publishes it once it is right, as far as that is known; none where it does not. What is there stays its own.
+    pub place: Option<RecordPool>,
 }
 
 /// Whether and by what a record is carried out.

@@ -29,6 +29,11 @@ pub(super) fn check(config: &mut Config) -> Diagnostics {
         }
     }
     let mut holders = held_by_pools(config);
+    // One with a fault publishes nothing now, and what it published is still its own.
+    for record in records.iter().filter(|record| record.pool.is_none()) {
+        holders
+            .extend(record.place.iter().flat_map(copies).map(|copy| (copy, format!("the record `{}`", record.name))));
+    }
     for record in &mut records {
         if let Some(shared) = shared_copy(record, config, &mut holders) {
             refuse(record, &shared);
@@ -65,11 +70,14 @@ fn places<'t>(target: &'t TargetSpec, zone: &'t ZoneName) -> impl Iterator<Item 
     endpoints.map(|endpoint| (target.provider.clone(), endpoint.identity, zone.clone()))
 }
 
+/// The copies that a record holds of the zones that files name.
+fn copies(RecordPool { pool, zones, .. }: &RecordPool) -> impl Iterator<Item = CopyPlace> {
+    pool.targets.iter().flat_map(move |target| zones.iter().flat_map(move |zone| places(target, &zone.name)))
+}
+
 /// The error about a record whose copy of a zone belongs to another target; else its copies are noted.
 fn shared_copy(record: &UpdateRecord, config: &Config, holders: &mut HashMap<CopyPlace, String>) -> Option<Diagnostic> {
-    let RecordPool { pool, zones, .. } = record.pool.as_ref()?;
-    let target = pool.targets.first()?;
-    let own: Vec<CopyPlace> = zones.iter().flat_map(|zone| places(target, &zone.name)).collect();
+    let own: Vec<CopyPlace> = copies(record.pool.as_ref()?).collect();
     if let Some((place, other)) = own.iter().find_map(|place| Some((place, holders.get(place)?))) {
         let terms = record.terms.as_ref()?;
         let message =

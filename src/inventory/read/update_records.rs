@@ -126,11 +126,12 @@ impl UpdateRecordReader {
 
     /// Gives a record its pool, or notes what is wrong.
     fn make_pool(&mut self, record: &mut UpdateRecord, terms: &UpdateRecordTerms, config: &Config) {
+        let MadePool { pool, place, faults, hidden } = record_pools::pool_of(record, terms, config);
+        record.place = place;
         // What follows from a fault that is known already says nothing new.
         if !record.problems.is_empty() {
             return;
         }
-        let MadePool { pool, faults, hidden } = record_pools::pool_of(record, terms, config);
         for fault in faults {
             self.found.push(self.finding(config, &fault));
             let PoolFault { code, origin, message, .. } = fault;

@@ -68,6 +68,7 @@ pub fn read(root: &SettingsNode, source: &SourceText) -> UpdateRecordDocument {
         problems,
         terms: None,
         pool: None,
+        place: None,
     });
     UpdateRecordDocument { record, diagnostics }
 }
