@@ -270,7 +270,7 @@ fn assert_one_writer_at_a_time(workspace: &Path, rig: &Rig) {
         .expect("it runs");
     let printed = String::from_utf8_lossy(&printed.stdout);
     let added = printed.lines().filter(|line| line.starts_with("add _zonewright."));
-    let markers: Vec<(u64, u64)> = added.map(|line| marker(line)).collect();
+    let markers: Vec<(u64, u64)> = added.map(marker).collect();
     assert!(markers.len() > 2, "{printed}");
     for pair in markers.windows(2) {
         assert!(pair[0] < pair[1], "{:?}, then {:?}", pair[0], pair[1]);
