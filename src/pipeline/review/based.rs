@@ -119,7 +119,7 @@ fn share_given(base: &mut Inventory, now: &Inventory, name: &str) {
 }
 
 /// The zones in which a base and the present inventory differ.
-struct OtherZones {
+pub(super) struct OtherZones {
     /// Those that the base lacks.
     new: BTreeSet<ZoneName>,
     /// Those that only the base has.
@@ -128,7 +128,7 @@ struct OtherZones {
 
 /// Gives a base the present zones, in their order, each with the base's settings where it has the zone: the live data
 /// are of the present zones. A zone of a DNS update record is the one of its pool; no host is in it.
-fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
+pub(super) fn align_zones(base: &mut Inventory, now: &Inventory) -> OtherZones {
     let mut own: Vec<ZoneSpec> = std::mem::take(&mut base.config.zones);
     let mut new = BTreeSet::new();
     for spec in &now.config.zones {

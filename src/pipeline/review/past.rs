@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::inputs::{PlanInput, PlanRequest};
 use super::super::record_targets;
 use super::super::sights::CopySights;
-use super::ReviewSubject;
+use super::{ReviewSubject, based};
 use crate::apply::OutcomeCode;
 use crate::change::Change;
 use crate::claim::Subject;
@@ -102,6 +102,8 @@ fn accepted(
     let (loaded, _) = read::load_behind(Box::new(layer), request.workspace, request.now, record_targets::check);
     let Ok(mut inventory) = loaded.inventory else { return Ok(None) };
     last::keep_in_l3(&mut inventory, &state.l3_switches()?);
+    // Its files do not say which zones the targets of records list.
+    based::align_zones(&mut inventory, now);
     Ok(Some(inventory))
 }
 
