@@ -364,9 +364,12 @@ fn text(
     if change.adopts() {
         return adopted(diff, marking);
     }
-    let ours = || MarkLabels::new(owner, change.subject.manifest()).to_rdata();
+    let ours = || MarkLabels::new(owner, change.subject.manifest());
     let how = match (diff.added.as_slice(), diff.removed.as_slice(), diff.sets_ttl) {
-        ([added], [], false) if **added == ours() => ExistenceChange::Created,
+        // Some providers have quotes around the text.
+        ([added], [], false) if [ours(), ours().quoted()].iter().any(|ours| ours.to_rdata() == **added) => {
+            ExistenceChange::Created
+        }
         ([], removed, false) if removed.iter().all(|rdata| marking.is_ours(slice::from_ref(rdata)) == Some(true)) => {
             ExistenceChange::Deleted
         }

@@ -188,6 +188,12 @@ impl<'a> RuleContext<'a> {
         self.bounds.get(self.pool_of(zone))?.iter().find_map(|(_, bounds)| bounds.mark_ttl)
     }
 
+    /// Whether a new TXT of the registry in a zone has quotes around its text: all targets of its pool have those of external-dns so.
+    pub fn quotes_marks(&self, zone: ZoneIndex) -> bool {
+        let bounds = self.bounds.get(self.pool_of(zone));
+        bounds.is_some_and(|bounds| !bounds.is_empty() && bounds.iter().all(|(_, bounds)| bounds.quotes_marks))
+    }
+
     /// How own RRsets are known in a zone.
     pub fn marking(&self, zone: ZoneIndex) -> &'a Marking {
         self.inventory.config.marking(self.zone_spec(zone))

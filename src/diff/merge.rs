@@ -174,7 +174,8 @@ fn registry_change(context: &RuleContext<'_>, zone: ZoneIndex, change: &Change) 
         // No server would answer with it.
         (ChangeKind::Create { .. }, _) if is_below_new_delegation(context, zone, name.as_name()) => return None,
         (ChangeKind::Create { after }, Registration::None) => {
-            rdata.push(MarkLabels::new(&marking.owner, change.subject.manifest()).to_rdata());
+            let labels = MarkLabels::new(&marking.owner, change.subject.manifest());
+            rdata.push(if context.quotes_marks(zone) { labels.quoted() } else { labels }.to_rdata());
             before.as_ref().map_or_else(|| context.mark_ttl(zone).unwrap_or(after.ttl()), Rrset::ttl)
         }
         (ChangeKind::Delete { .. }, Registration::Ours(ours)) => {

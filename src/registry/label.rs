@@ -21,13 +21,24 @@ const MANIFEST: &str = "crd/";
 
 /// What a TXT says of the RRset that it records.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarkLabels(BTreeMap<String, String>);
+pub struct MarkLabels {
+    /// What it says, by keys without what they begin with.
+    said: BTreeMap<String, String>,
+    /// Whether the text has quotes around it. external-dns hands them to its providers, and some write them as a part of it.
+    is_quoted: bool,
+}
 
 impl MarkLabels {
     /// That an RRset is an owner's; with the manifest that states it, by its namespace and name.
     pub fn new(owner: &str, manifest: Option<(&str, &str)>) -> MarkLabels {
         let resource = resource(manifest).map(|resource| (RESOURCE.to_owned(), resource));
-        MarkLabels(std::iter::once((OWNER.to_owned(), owner.to_owned())).chain(resource).collect())
+        let said = std::iter::once((OWNER.to_owned(), owner.to_owned())).chain(resource).collect();
+        MarkLabels { said, is_quoted: false }
+    }
+
+    /// The same, in a text with quotes around it.
+    pub fn quoted(self) -> MarkLabels {
+        MarkLabels { is_quoted: true, ..self }
     }
 
     /// Reads a TXT; none where it is of another kind.
@@ -43,45 +54,47 @@ impl MarkLabels {
     pub fn read_with(rdata: RdataRef<'_>, key: Option<&TxtKey>) -> Option<MarkLabels> {
         let text = rdata.strings().collect::<Vec<_>>().concat();
         let opened = key.and_then(|key| key.open(unquoted(&text)));
-        MarkLabels::parse(&String::from_utf8_lossy(&opened.unwrap_or(text)))
+        let is_quoted = unquoted(&text).len() < text.len();
+        MarkLabels::parse(&String::from_utf8_lossy(&opened.unwrap_or(text)), is_quoted)
     }
 
     /// Reads a text.
-    fn parse(text: &str) -> Option<MarkLabels> {
-        let (mut is_heritage, mut labels) = (false, BTreeMap::new());
+    fn parse(text: &str, is_quoted: bool) -> Option<MarkLabels> {
+        let (mut is_heritage, mut said) = (false, BTreeMap::new());
         for (key, value) in text.trim_matches('"').split(',').filter_map(|token| token.split_once('=')) {
             match key {
                 "heritage" if value == HERITAGE => is_heritage = true,
                 "heritage" => return None,
                 _ => {
                     let own = key.strip_prefix(HERITAGE).map(|rest| rest.strip_prefix('/').unwrap_or(key));
-                    labels.extend(own.map(|own| (own.to_owned(), value.to_owned())));
+                    said.extend(own.map(|own| (own.to_owned(), value.to_owned())));
                 }
             }
         }
-        is_heritage.then_some(MarkLabels(labels))
+        is_heritage.then_some(MarkLabels { said, is_quoted })
     }
 
     /// The owner that it names, empty where it names none.
     pub fn owner(&self) -> &str {
-        self.0.get(OWNER).map_or("", String::as_str)
+        self.said.get(OWNER).map_or("", String::as_str)
     }
 
     /// The manifest that it names, as `NAMESPACE/NAME`; none where it names none.
     pub fn manifest(&self) -> Option<&str> {
-        self.0.get(RESOURCE)?.strip_prefix(MANIFEST)
+        self.said.get(RESOURCE)?.strip_prefix(MANIFEST)
     }
 
     /// The same of another owner.
     pub fn of_owner(mut self, owner: &str) -> MarkLabels {
-        self.0.insert(OWNER.to_owned(), owner.to_owned());
+        self.said.insert(OWNER.to_owned(), owner.to_owned());
         self
     }
 
     /// The TXT that says this.
     pub fn to_rdata(&self) -> Rdata {
-        let labels = self.0.iter().map(|(key, value)| format!(",{HERITAGE}/{key}={value}"));
+        let labels = self.said.iter().map(|(key, value)| format!(",{HERITAGE}/{key}={value}"));
         let text: String = std::iter::once(format!("heritage={HERITAGE}")).chain(labels).collect();
+        let text = if self.is_quoted { format!("\"{text}\"") } else { text };
         Rdata::from_long_text(text.as_bytes())
     }
 }
@@ -116,6 +129,17 @@ mod tests {
         assert_eq!(owner("heritage=external-dns").as_deref(), Some(""));
         assert_eq!(owner("heritage=other,external-dns/owner=us"), None);
         assert_eq!(owner("v=spf1 -all"), None);
+    }
+
+    #[test]
+    fn quotes_around_a_text_stay_where_only_its_owner_changes() {
+        let texts = ["heritage=external-dns,external-dns/owner=us", "\"heritage=external-dns,external-dns/owner=us\""];
+        for text in texts {
+            let read = MarkLabels::read(Rdata::from_text(text).unwrap().as_rdata(Rtype::TXT)).unwrap();
+            assert_eq!(read.of_owner("them").to_rdata(), Rdata::from_text(&text.replace("=us", "=them")).unwrap());
+        }
+        let quoted = MarkLabels::new("us", None).quoted().to_rdata();
+        assert_eq!(quoted, Rdata::from_text(texts[1]).unwrap());
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct RecordBounds {
     pub next_to: fn(NameRef<'_>, Rtype, &[Rtype]) -> Option<String>,
     /// The TTL that external-dns gives the TXT of its registry there; none where that is the TTL of their RRsets.
     pub mark_ttl: Option<Ttl>,
+    /// Whether the quotes that external-dns has around these texts are a part of them there.
+    pub quotes_marks: bool,
 }
 
 impl RecordBounds {
@@ -38,6 +40,7 @@ impl RecordBounds {
         quirks: |_, _, _| None,
         next_to: |_, _, _| None,
         mark_ttl: None,
+        quotes_marks: false,
     };
 
     /// All of some types.

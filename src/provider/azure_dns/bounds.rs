@@ -41,6 +41,7 @@ pub fn bounds(kind: AzureKind, is_national: bool) -> RecordBounds {
         least_ttl: Ttl::from_secs(1).expect("a small TTL"),
         quirks: if is_national { refused_in_national } else { refused },
         mark_ttl: Some(Ttl::OF_CLOUD_MARKS),
+        quotes_marks: true,
         ..RecordBounds::ALL
     }
 }
