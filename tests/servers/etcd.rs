@@ -46,7 +46,7 @@ pub struct Etcd {
 
 impl Etcd {
     /// Starts one; `None`, which it says aloud, where it is not installed.
-    fn start() -> Option<Etcd> {
+    pub fn start() -> Option<Etcd> {
         Etcd::start_in(None)
     }
 
@@ -135,7 +135,7 @@ impl Etcd {
     }
 
     /// All keys below the prefix of CoreDNS.
-    fn keys(&self) -> Keys {
+    pub fn keys(&self) -> Keys {
         let output = self.ctl(&["get", "--prefix", "/skydns/"]);
         assert!(output.status.success(), "{}", text_of(&output.stderr));
         let text = text_of(&output.stdout);

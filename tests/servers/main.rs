@@ -108,6 +108,7 @@ mod race;
 mod master_file;
 mod query;
 mod query_names;
+mod records;
 mod refusals;
 mod relay;
 mod resume_between;
