@@ -28,6 +28,8 @@ pub mod registry;
 
 pub mod inventory;
 
+pub mod external_dns;
+
 pub mod claim;
 
 pub mod change;

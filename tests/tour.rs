@@ -1,4 +1,4 @@
-//! The transcripts of README, the tour, and the pages of pods and of symptoms are what a terminal shows. `UPDATE_DOCS=1 cargo test --test
+//! The transcripts of README, the tour, and the pages of pods, of external-dns and of symptoms are what a terminal shows. `UPDATE_DOCS=1 cargo test --test
 //! tour` writes them anew; tests/transcripts says what a transcript is.
 
 #[path = "folder/copy.rs"]
@@ -35,6 +35,11 @@ fn the_tour_goes_as_it_is_told() {
 #[test]
 fn pods_go_as_their_page_says() {
     follow("docs/pods.md");
+}
+
+#[test]
+fn manifests_for_external_dns_are_as_their_page_shows_them() {
+    follow("docs/external-dns.md");
 }
 
 #[test]

@@ -202,7 +202,7 @@ pub enum Command {
     /// the registry, at RRsets that a host, a manifest or a file claims. `apply` takes the plan as any other. Nothing else
     /// changes in DNS, and a TXT that was changed since the plan stays as it is.
     Adopt(AdoptArgs),
-    /// Write what consumers without DNS need, as files.
+    /// Write what consumers without DNS, and external-dns, need.
     Render(RenderArgs),
     /// Manage the state, the journal of all applies.
     State(StateArgs),

@@ -13,7 +13,7 @@ const COMMON: usize = 8;
 type CommandExample = (&'static str, &'static str, &'static str);
 
 /// All examples; each command has at least one.
-const EXAMPLES: [CommandExample; 58] = [
+const EXAMPLES: [CommandExample; 61] = [
     ("init", "zonewright init dns --from-axfr ns1.example.net example.net", "Make the workspace dns/ from live DNS."),
     ("check", "zonewright -C dns check", "Validate all files of the workspace dns/, offline."),
     ("plan", "zonewright plan --out plan.json", "Show what would change in DNS, and save the plan."),
@@ -107,6 +107,21 @@ const EXAMPLES: [CommandExample; 58] = [
         "zonewright render endpoints --format json --out endpoints.json",
         "Write our own document, for scripts.",
     ),
+    (
+        "render",
+        "zonewright render external-dns --out manifests",
+        "Write the manifests of records that external-dns carries out.",
+    ),
+    (
+        "render-external-dns",
+        "zonewright render external-dns --out manifests",
+        "Bring the folder manifests/ up to date.",
+    ),
+    (
+        "render-external-dns",
+        "zonewright render external-dns --out manifests --check",
+        "Let a pipeline see by the exit code whether it is.",
+    ),
     ("state", "zonewright state init --reason 'the runner was rebuilt'", "Take over the markers that the zones have."),
     (
         "state-init",
@@ -181,7 +196,9 @@ mod tests {
         }
         for (page, line, _) in EXAMPLES {
             assert!(
-                names.contains(&page) || ["state-init", "render-endpoints", "cms-check", "cms-clean"].contains(&page),
+                names.contains(&page)
+                    || ["state-init", "render-endpoints", "render-external-dns", "cms-check", "cms-clean"]
+                        .contains(&page),
                 "{page}"
             );
             let line = line.split([';', '|', '>']).next().expect("a split has a part");

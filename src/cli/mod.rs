@@ -48,6 +48,8 @@ mod render_args;
 
 mod render;
 
+mod render_external_dns;
+
 mod check;
 
 mod plan;

@@ -30,7 +30,7 @@ const REMOVE: &str = "nothing removes all records at once: `zonewright undo ID` 
 const AUTO: &str = "`zonewright run` makes passes until it is stopped; `zonewright apply --auto` makes one";
 
 /// The commands of other tools.
-const COMMANDS: [PeerWord; 15] = [
+const COMMANDS: [PeerWord; 16] = [
     PeerWord { words: &["validate", "lint", "check-config"], hint: CHECK },
     PeerWord {
         words: &["diff", "preview", "compare"],
@@ -67,6 +67,10 @@ const COMMANDS: [PeerWord; 15] = [
         hint: "`zonewright explain HOST` shows what is decided about a host, and why",
     },
     PeerWord { words: &["daemon", "watch", "loop"], hint: AUTO },
+    PeerWord {
+        words: &["template", "manifests", "external-dns"],
+        hint: "`zonewright render external-dns --out DIR` writes the manifests of records that external-dns carries out",
+    },
 ];
 
 /// The flags of other tools.

@@ -1,4 +1,4 @@
-//! `render`: what consumers without DNS read, as text on standard output or in a file.
+//! `render`: what other programs read, as text on standard output or in files.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::render_args::{EndpointsArgs, RenderArgs, RenderCommand};
+use super::render_external_dns;
 use super::request::not_opened;
 use super::shared_args::SharedArgs;
 use super::values::EndpointsFormatArg;
@@ -27,6 +28,7 @@ const WARNINGS: usize = 20;
 pub fn run(shared: &SharedArgs, args: &RenderArgs) -> Result<Exit, CommandFailure> {
     match &args.command {
         RenderCommand::Endpoints(args) => endpoints(shared, args),
+        RenderCommand::ExternalDns(args) => render_external_dns::run(shared, args),
     }
 }
 

@@ -28,7 +28,29 @@ pub enum RenderCommand {
     /// was, so that no consumer loads a list that is too short. A single bad row leaves its pod out, with a warning.
     #[command(after_help = FORMATS)]
     Endpoints(EndpointsArgs),
+    /// Write the manifests of DNS update records that external-dns carries out.
+    ///
+    /// For each record whose `[dns_update_record.NAME]` says `by = "external-dns"` it writes into DIR a DNSEndpoint for each
+    /// service that the record publishes, and one Deployment of external-dns with its ServiceAccount, ClusterRole and binding.
+    /// All have the label of the record. Secrets are named, never written. It reads the inventory as `check` does, and asks
+    /// neither DNS nor Kubernetes.
+    ///
+    /// Only files that it wrote itself are replaced or removed. When the last service of a record is gone, the first call
+    /// removes the DNSEndpoints and leaves the Deployment with an empty `zonewright.dev/used-by`, so that external-dns can
+    /// delete the records; the next call removes the Deployment. Apply DIR to the cluster in between.
+    ///
+    /// What is blocked keeps its files. If the files of apps, lists or records are in doubt, nothing is written.
+    #[command(name = "external-dns", after_help = EXTERNAL_DNS_EXITS)]
+    ExternalDns(ExternalDnsArgs),
 }
+
+/// What `render external-dns --help` says below the flags.
+const EXTERNAL_DNS_EXITS: &str = "\
+Exit codes:
+  0  DIR is up to date
+  1  error: nothing was written, or a file could not be
+  2  `--check`: files would be written or removed
+  4  something is blocked, and its files stayed as they were; all else is done";
 
 /// What `render endpoints --help` says below the flags.
 const FORMATS: &str = "\
@@ -58,4 +80,19 @@ pub struct EndpointsArgs {
     /// not touched.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// What `render external-dns` takes.
+#[derive(Debug, Args)]
+pub struct ExternalDnsArgs {
+    /// The folder of the manifests, made where it is not there. Keep it out of the paths of `[sources]`.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// The image of external-dns
+    // The release whose flags the parameters of records are.
+    #[arg(long, value_name = "IMAGE", default_value = "registry.k8s.io/external-dns/external-dns:v0.22.0")]
+    pub image: String,
+    /// Write nothing, and say which files would be written or removed
+    #[arg(long)]
+    pub check: bool,
 }

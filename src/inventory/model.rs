@@ -271,6 +271,8 @@ pub struct Config {
     pub pools: Vec<Pool>,
     /// The DNS update records, of files of their own.
     pub update_records: UpdateRecords,
+    /// The label of manifests that names their DNS update record.
+    pub record_label: String,
     /// The file itself, for what providers find in their settings.
     pub source: SourceText,
 }

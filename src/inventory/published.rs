@@ -75,6 +75,8 @@ fn publishing(record: &UpdateRecord) -> PublishingRecord {
 pub struct DerivedEndpoint {
     /// The name of the record.
     pub record: Arc<str>,
+    /// The app, as `BUNDLE/VERSION/PROFILE`.
+    pub user: Arc<str>,
     /// The namespace of the app.
     pub namespace: Arc<str>,
     /// Its name.
@@ -183,6 +185,7 @@ fn of_record(
     let fault = fault.map(|fault| EndpointFault::Bad(fault.clone())).or_else(barred);
     DerivedEndpoint {
         record: Arc::clone(record),
+        user: format!("{}/{}/{}", app.bundle, app.version, app.profile).into(),
         namespace: Arc::clone(&app.namespace),
         name: endpoint_name(&service.name, record).into(),
         origin: service.origin,

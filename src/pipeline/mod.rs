@@ -79,6 +79,8 @@ pub mod drift;
 
 pub mod render;
 
+pub mod render_external_dns;
+
 pub mod metrics;
 
 mod statements;

@@ -32,6 +32,8 @@ mod drift;
 
 mod endpoints;
 
+mod external_dns;
+
 pub mod event;
 
 mod explain;
@@ -116,6 +118,7 @@ pub use codes::{code, codes};
 pub use doctor::doctor;
 pub use drift::drift;
 pub use endpoints::{EndpointsFormat, EndpointsText, LeftOutPart, endpoints, endpoints_summary};
+pub use external_dns::external_dns_summary;
 pub use github::{annotations, inert};
 pub use history::history;
 pub use junit::check as check_junit;

@@ -108,7 +108,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
     let admins = read_admins(&mut reader, &free_domain, &cms);
     let pools = pools::read(&mut reader, marking.as_ref());
     let update_record_terms = update_records::read(&mut reader, &admins);
-    let SourceSettings { projects, pod_sets, update_records, specs: sources } =
+    let SourceSettings { projects, pod_sets, update_records, record_label, specs: sources } =
         read_sources(&mut reader, formats, NamedTables { projects: &admins, pools: &pools });
     if let Some(key) = &txt_key {
         marking::warn_of_idle_key(key, pools.iter().filter_map(|(_, pool)| pool.as_ref()), &mut reader);
@@ -124,7 +124,7 @@ pub fn read(source: SourceText, parsed: SettingsTree, formats: &[KnownFormat]) -
             let config = Config {
                 marking, txt_key, free_domain, name_cooldown, max_bad_rows, plan_expires, waves_expire, state_file,
                 limits, delete_after, health, cms,
-                zones, pools, source, update_records: UpdateRecords::default(),
+                zones, pools, source, update_records: UpdateRecords::default(), record_label,
             };
             Some(Settings { config, admins, projects, pod_sets, update_records, update_record_terms, sources })
         }

@@ -59,6 +59,8 @@ pub struct SourceSettings {
     pub pod_sets: PodSetPaths,
     /// Where the files of DNS update records are; empty where there are none.
     pub update_records: Vec<PathPattern>,
+    /// The label of manifests that names their DNS update record.
+    pub record_label: String,
     /// The sources, in the order of the formats.
     pub specs: Vec<SourceSpec>,
 }
@@ -115,26 +117,28 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
             }
         }
     }
-    read_record_label(&mut specs, &mut table);
+    let record_label = read_record_label(&mut specs, &mut table);
     let pod_sets = read_pod_sets(&specs, &mut table);
     let update_records = table.take(DNS_UPDATE_RECORDS).map(|node| read_patterns(node, &mut table)).unwrap_or_default();
     reader.append(table.finish());
-    SourceSettings { projects, pod_sets, update_records, specs }
+    SourceSettings { projects, pod_sets, update_records, record_label, specs }
 }
 
 /// Reads `record_label`, which all sources of manifests have.
-fn read_record_label(specs: &mut [SourceSpec], table: &mut TableReader<'_>) {
-    let Some(node) = table.take("record_label") else { return };
-    match table.text_of(node) {
-        Some("") => table.error(node, "bad-value", "a label needs a name"),
-        Some(text) => {
-            specs
-                .iter_mut()
-                .filter_map(|spec| spec.records.as_mut())
-                .for_each(|records| records.record_label = text.to_owned());
+fn read_record_label(specs: &mut [SourceSpec], table: &mut TableReader<'_>) -> String {
+    let label = match table.take("record_label").map(|node| (node, table.text_of(node))) {
+        Some((node, Some(""))) => {
+            table.error(node, "bad-value", "a label needs a name");
+            RECORD_LABEL
         }
-        None => {}
-    }
+        Some((_, Some(text))) => text,
+        Some((_, None)) | None => RECORD_LABEL,
+    };
+    specs
+        .iter_mut()
+        .filter_map(|spec| spec.records.as_mut())
+        .for_each(|records| records.record_label = label.to_owned());
+    label.to_owned()
 }
 
 /// Reads `pod_sets`, or takes the default; a default that matches nothing is wrong where there are pods.

@@ -1,0 +1,139 @@
+//! The command: what it writes and says, and its exit codes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::workspace::{NOW, Workspace, app, list, table};
+
+/// Runs the command in a workspace.
+fn render(workspace: &Workspace, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zonewright"));
+    command.current_dir(workspace.path()).env("NO_COLOR", "1");
+    command.args(["render", "external-dns", "--out", "out", "--now", NOW]).args(more);
+    command.output().expect("the binary was built for this test")
+}
+
+/// Asserts how the command ended and what it printed on standard output.
+fn assert_says(output: &Output, code: i32, lines: &[&str]) {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!((output.status.code(), out.lines().collect::<Vec<_>>()), (Some(code), lines.to_vec()), "{err}");
+}
+
+/// Asserts that the command refused, and why.
+fn assert_refused(output: &Output, code: i32, why: &str) {
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(code) && err.contains(why), "{:?} {err}", output.status);
+}
+
+/// The files of a folder.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries
+        .map(|path| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                fs::read_to_string(&path).expect("a text"),
+            )
+        })
+        .collect()
+}
+
+/// A workspace with one app in use.
+fn in_use() -> Workspace {
+    let workspace = Workspace::new(&table("edge", "external-dns"));
+    workspace.write("apps/shop.yaml", &app("shop", "shop", &[("web", "web.example.net", "192.0.2.10")]));
+    workspace
+}
+
+#[test]
+fn a_folder_is_brought_up_to_date_and_checked() {
+    let workspace = in_use();
+    let would = [
+        "out/dnsendpoint_shop_web-edge.yaml: would be written",
+        "out/external-dns_edge.yaml: would be written",
+        "out: 2 files would be written",
+    ];
+    assert_says(&render(&workspace, &["--check"]), 2, &would);
+    assert!(!workspace.path().join("out").exists());
+    let written =
+        ["out/dnsendpoint_shop_web-edge.yaml: written", "out/external-dns_edge.yaml: written", "out: 2 files written"];
+    assert_says(&render(&workspace, &[]), 0, &written);
+    let before = files(&workspace.path().join("out"));
+    assert_says(&render(&workspace, &[]), 0, &["out: 2 files up to date"]);
+    assert_says(&render(&workspace, &["--check"]), 0, &["out: 2 files up to date"]);
+    assert_says(&render(&workspace, &["--check", "--quiet", "--image", "other:1"]), 2, &[]);
+    assert_eq!(files(&workspace.path().join("out")), before);
+    workspace.remove("apps/shop.yaml");
+    let emptied = [
+        "out/dnsendpoint_shop_web-edge.yaml: removed",
+        "out/external-dns_edge.yaml: written",
+        "out: 1 file written, 1 file removed",
+    ];
+    assert_says(&render(&workspace, &[]), 0, &emptied);
+    assert_says(
+        &render(&workspace, &["--check"]),
+        2,
+        &["out/external-dns_edge.yaml: would be removed", "out: 1 file would be removed"],
+    );
+    assert_says(&render(&workspace, &[]), 0, &["out/external-dns_edge.yaml: removed", "out: 1 file removed"]);
+    assert_says(&render(&workspace, &[]), 0, &["out: 0 files up to date"]);
+}
+
+#[test]
+fn the_exit_code_says_what_is_blocked() {
+    let workspace = in_use();
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    let before = files(&workspace.path().join("out"));
+    workspace.write("clusters/c1.yaml", &list(&["edge"]));
+    workspace.write(
+        "apps/new.yaml",
+        &app("new", "shop", &[("new", "new.example.net", "192.0.2.11")]).replace("cluster: c1", "cluster: c2"),
+    );
+    let output = render(&workspace, &[]);
+    assert_refused(&output, 4, "warning[not-rendered]: dnsendpoint_shop_web-edge.yaml stays as it is: the lists");
+    let after = files(&workspace.path().join("out"));
+    assert_eq!(after["dnsendpoint_shop_web-edge.yaml"], before["dnsendpoint_shop_web-edge.yaml"]);
+    assert!(after.contains_key("dnsendpoint_shop_new-edge.yaml"), "all else is written");
+    // It wins over what would be written.
+    assert_eq!(render(&workspace, &["--check", "--image", "other:1"]).status.code(), Some(4));
+}
+
+#[test]
+fn nothing_is_written_where_files_are_in_doubt() {
+    let workspace = in_use();
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    let before = files(&workspace.path().join("out"));
+    fs::remove_dir_all(workspace.path().join("apps")).expect("the apps");
+    assert_refused(&render(&workspace, &[]), 1, "nothing was written: ");
+    workspace.write("apps/idle.yaml", &app("idle", "idle", &[]));
+    fs::remove_dir_all(workspace.path().join("records")).expect("the records");
+    assert_refused(&render(&workspace, &[]), 1, "nothing was written: ");
+    assert_eq!(files(&workspace.path().join("out")), before);
+    assert_refused(&render(&workspace, &["--zone", "example.net"]), 1, "does not take");
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error_and_the_next_call_goes_on() {
+    let workspace = in_use();
+    workspace.write("out", "a file\n");
+    assert_refused(&render(&workspace, &[]), 1, "out: error[render-not-saved]: the folder could not be read");
+    workspace.remove("out");
+    // A folder in the place of a file.
+    fs::create_dir_all(workspace.path().join("out/external-dns_edge.yaml")).expect("a folder");
+    assert_refused(&render(&workspace, &[]), 1, "out/external-dns_edge.yaml: error[render-not-saved]");
+    fs::remove_dir(workspace.path().join("out/external-dns_edge.yaml")).expect("the folder");
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    assert_eq!(files(&workspace.path().join("out")).len(), 2);
+}
+
+#[test]
+fn the_label_is_that_of_the_settings() {
+    let workspace = in_use();
+    workspace.add_settings("record_label = \"example.net/dns\"\n", "");
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    let files = files(&workspace.path().join("out"));
+    assert!(files.values().all(|text| text.contains("example.net/dns: edge")));
+    assert!(files["external-dns_edge.yaml"].contains("--label-filter=example.net/dns=edge"));
+}
