@@ -54,6 +54,7 @@ const OTHERS: &[&str] = &[
     "in-process",
     "kebab-case",
     "kube-api-request-timeout",
+    "metrics-address",
     "left-out",
     "limits-used",
     "lost-answer",
