@@ -29,7 +29,7 @@ pub struct FolderStep {
     pub text: Option<String>,
 }
 
-/// A file that stays as it is, although something else is wished, or nobody wishes it.
+/// A file that stays as it is, although something else is wished, or nothing says what is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldFile {
     /// Its name.
@@ -169,7 +169,7 @@ impl<'a> FolderPlanner<'a> {
             }
         }
         let one = namespaces.first().filter(|_| namespaces.len() == 1).map(|namespace| (*namespace).to_owned());
-        // An endpoint that cannot be read may be in another namespace, and would be taken for one that is gone.
+        // An endpoint that cannot be read may be in another namespace, and would count as gone.
         let is_as_before = |one: &String| found.as_ref().is_none_or(|(_, before)| before.as_ref() == Some(one));
         used.namespace = one.filter(|one| files.is_whole || is_as_before(one));
         if used.users.is_empty() {
