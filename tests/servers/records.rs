@@ -248,7 +248,7 @@ fn narrow_and_widen(world: &mut World) {
     world.no_changes();
 }
 
-/// Records get other names: their servers hold the same, and what was published by the old names changes and goes by the new
+/// Records get other names: their servers hold the same, and what was published by the old names is changed and deleted by the new
 /// ones.
 fn rename(world: &mut World) {
     world.service(RELAY).hostnames = vec!["relay.example.com", "mx.example.com"];

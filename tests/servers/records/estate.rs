@@ -40,7 +40,7 @@ const FOREIGN: [(&str, &str, u32, &str); 5] = [
     ("taken", "A", 77, "203.0.113.9"),
     ("other", "A", 77, "203.0.113.10"),
     ("other", "AAAA", 77, "2001:db8:ffff::10"),
-    ("a-other", "TXT", 77, "heritage=external-dns,external-dns/owner=somebody"),
+    ("a-other", "TXT", 77, "heritage=external-dns,external-dns/owner=another"),
     ("legacy", "CNAME", 77, "other.example.com."),
 ];
 
@@ -96,7 +96,7 @@ impl Estate {
             // etcd keeps no TXT of a registry.
             if rtype != "TXT" {
                 let host = value.trim_end_matches('.');
-                let value = json!({"host": host, "ttl": ttl, "targetstrip": 1, "owner": "somebody"});
+                let value = json!({"host": host, "ttl": ttl, "targetstrip": 1, "owner": "another"});
                 etcd.put(&format!("/skydns/com/example/{name}/{}", rtype.to_lowercase()), &value);
             }
         }

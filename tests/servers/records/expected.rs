@@ -83,7 +83,7 @@ pub enum MarkForm {
     TextOf300,
     /// The same, and the quotes are a part of what the text says.
     QuotedTextOf300,
-    /// The owner stands in each value's key: shown here as an RRset `owner` at the name.
+    /// The owner is in each value's key: shown here as an RRset `owner` at the name.
     Key,
 }
 
