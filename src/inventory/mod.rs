@@ -55,6 +55,8 @@ pub mod domain_filter;
 
 pub mod update_record;
 
+pub mod workspace_config;
+
 pub mod model;
 
 pub mod by_inv;
