@@ -148,6 +148,11 @@ impl Change {
         let own = self.registers.clone().or_else(|| RecordedRrset::said_by(self.key.owner.as_name()));
         own.map(|own| (own.rtype, own.name))
     }
+
+    /// The RRset that it is about: of a TXT of the registry the one that it records.
+    pub fn meant_rrset(&self) -> (Rtype, Name) {
+        self.registered().unwrap_or_else(|| (self.key.rtype, self.key.owner.as_name().to_name()))
+    }
 }
 
 /// An RRset that a TXT of the registry records.

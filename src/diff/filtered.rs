@@ -16,11 +16,9 @@ pub fn without_hidden(record: &UpdateRecord, published: &StatedRecords, mut deci
     let is_hidden = |name: NameRef<'_>| filter.hides(name);
     let mut hidden: BTreeSet<Name> =
         published.entries.iter().map(|entry| &entry.owner).filter(|name| is_hidden(name.as_name())).cloned().collect();
-    // A TXT of the registry goes with the RRset that it records.
-    let changed =
-        |change: &Change| change.registered().map_or_else(|| change.key.owner.as_name().to_name(), |(_, name)| name);
     decided.changes.retain(|change| {
-        let name = changed(change);
+        // A TXT of the registry goes with the RRset that it records.
+        let (_, name) = change.meant_rrset();
         let is_shown = !is_hidden(name.as_name());
         hidden.extend((!is_shown).then_some(name));
         is_shown

@@ -337,6 +337,13 @@ impl<'a> NameRef<'a> {
         Name::of(self.0)
     }
 
+    /// The text without the final dot, as settings and other formats have it; empty for the root.
+    pub fn to_dotless_text(self) -> String {
+        let mut text = self.to_string();
+        text.pop();
+        text
+    }
+
     /// The labels from left to right, without the root.
     pub fn labels(self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.0;

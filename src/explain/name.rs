@@ -1,6 +1,6 @@
 //! From a name back to its host, or to no host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::model::{ExplainSubject, Explanation, HolderFacts, NameFacts, StatementFacts};
@@ -275,9 +275,10 @@ impl ExplainCase<'_> {
             }
             _ => false,
         };
-        let names: BTreeSet<String> = entries.filter(has_it).map(|entry| entry.owner.to_string()).collect();
-        let names = names.iter().filter_map(|name| Name::parse(name).ok());
-        names.flat_map(|name| self.stated_for(name.as_name(), Some(address))).collect()
+        let mut names: Vec<NameRef<'_>> = entries.filter(has_it).map(|entry| entry.owner.as_name()).collect();
+        names.sort_unstable_by(|one, other| one.cmp_text(*other));
+        names.dedup();
+        names.into_iter().flat_map(|name| self.stated_for(name, Some(address))).collect()
     }
 
     /// What files state for a name.

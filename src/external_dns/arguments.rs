@@ -353,8 +353,7 @@ impl<'a> ArgumentMaker<'a> {
         let is_argument =
             self.provider != RecordProvider::Rfc2136 && !self.values.contains_key(&ParameterName::DomainFilter);
         if is_argument {
-            let names = self.terms.zones.iter().map(|zone| zone.name.to_string());
-            let names = names.map(|name| name.strip_suffix('.').unwrap_or(&name).to_owned()).collect();
+            let names = self.terms.zones.iter().map(|zone| zone.name.as_name().to_dotless_text()).collect();
             self.values.insert(ParameterName::DomainFilter, FlagValue::Texts(names));
         } else {
             let message =

@@ -143,9 +143,7 @@ impl<'a> FolderPlanner<'a> {
         }
         let there = self.endpoints_of(record);
         if files.is_whole {
-            let gone = there.iter().map(|(file, _)| *file).filter(|file| !self.is_wished(file));
-            let gone: Vec<FolderStep> = gone.map(removed).collect();
-            self.removals.extend(gone);
+            self.remove(&there);
         }
         self.program(record, files, &there);
     }
@@ -195,9 +193,13 @@ impl<'a> FolderPlanner<'a> {
             self.programs.push(removed(&file));
             return;
         }
-        let there = self.endpoints_of(record);
-        let gone: Vec<FolderStep> =
-            there.iter().map(|(file, _)| *file).filter(|file| !self.is_wished(file)).map(removed).collect();
+        self.remove(&self.endpoints_of(record));
+    }
+
+    /// Removes endpoints that are there, but for those that are to be written.
+    fn remove(&mut self, there: &[(&str, String)]) {
+        let gone = there.iter().map(|(file, _)| *file).filter(|file| !self.is_wished(file));
+        let gone: Vec<FolderStep> = gone.map(removed).collect();
         self.removals.extend(gone);
     }
 

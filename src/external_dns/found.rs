@@ -6,7 +6,7 @@ use super::objects::{
     DEPLOYMENT_KIND, ENDPOINT_KIND, NAMESPACE_FLAG, USED_BY, endpoint_file, is_file_name, program_file,
 };
 use crate::diag::Files;
-use crate::inventory::node::{SettingsNode, SettingsValue, SourceText};
+use crate::inventory::node::{SettingsNode, SourceText};
 use crate::inventory::yaml;
 
 /// A file of ours.
@@ -70,9 +70,10 @@ fn program(objects: &[&SettingsNode]) -> FoundContent {
     let container = deployment.and_then(|object| {
         let containers =
             ["spec", "template", "spec", "containers"].iter().try_fold(*object, |node, key| node.get(key))?;
-        items(containers).first()
+        containers.as_list()?.first()
     });
-    let args = container.and_then(|container| container.get("args")).map(items).unwrap_or_default();
+    let args =
+        container.and_then(|container| container.get("args")).and_then(SettingsNode::as_list).unwrap_or_default();
     let namespace = args.iter().find_map(|arg| arg.as_text()?.strip_prefix(NAMESPACE_FLAG));
     FoundContent::Program {
         users: users.split(',').filter(|user| !user.is_empty()).map(str::to_owned).collect(),
@@ -88,12 +89,4 @@ fn labelled<'n>(object: &'n SettingsNode, label: &str) -> Option<&'n str> {
 /// The text at a path of keys.
 fn text_at<'n>(object: &'n SettingsNode, path: &[&str]) -> Option<&'n str> {
     path.iter().try_fold(object, |node, key| node.get(key))?.as_text()
-}
-
-/// The items of a list.
-fn items(node: &SettingsNode) -> &[SettingsNode] {
-    match &node.value {
-        SettingsValue::List(items) => items,
-        _ => &[],
-    }
 }

@@ -94,7 +94,7 @@ pub struct EndpointObject {
 impl EndpointObject {
     /// The text of its file.
     pub fn text(&self, label: &RecordLabel<'_>) -> String {
-        let mut names: Vec<String> = self.hostnames.iter().map(without_dot).collect();
+        let mut names: Vec<String> = self.hostnames.iter().map(|name| name.as_name().to_dotless_text()).collect();
         names.sort();
         let entries = names.iter().flat_map(|name| [Rtype::A, Rtype::AAAA].map(|rtype| self.entry(name, rtype)));
         let object = YamlValue::table([
@@ -118,12 +118,6 @@ impl EndpointObject {
         ]);
         (!targets.is_empty()).then(|| entry.with("recordTTL", ttl))
     }
-}
-
-/// A name as external-dns has it.
-fn without_dot(name: &Name) -> String {
-    let text = name.to_string();
-    text.strip_suffix('.').unwrap_or(&text).to_owned()
 }
 
 /// The `metadata` of an object.

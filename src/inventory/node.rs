@@ -149,6 +149,14 @@ impl SettingsNode {
         }
     }
 
+    /// The items of a list.
+    pub fn as_list(&self) -> Option<&[SettingsNode]> {
+        match &self.value {
+            SettingsValue::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
     /// Whether there is no value: an unquoted null of YAML is not a name (YAML 1.2.2 section 10.3.2).
     pub fn is_null(&self) -> bool {
         matches!(&self.value, SettingsValue::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
@@ -364,13 +372,11 @@ impl<'a> TableReader<'a> {
 
     /// The items of a node that must be a list.
     pub fn list_of(&mut self, node: &'a SettingsNode) -> Option<&'a [SettingsNode]> {
-        match &node.value {
-            SettingsValue::List(items) => Some(items),
-            _ => {
-                self.wrong_type(node, "a list");
-                None
-            }
+        let items = node.as_list();
+        if items.is_none() {
+            self.wrong_type(node, "a list");
         }
+        items
     }
 
     /// Reports an error at a node.

@@ -118,8 +118,7 @@ fn field(line: &str, number: usize) -> &str {
 
 /// The line of a new row.
 fn new_line<'a>(row: &NewRow) -> LockLine<'a> {
-    let name = row.name.to_string();
-    let name = name.strip_suffix('.').unwrap_or(&name);
+    let name = row.name.as_name().to_dotless_text();
     let mut text = format!("{}\t{name}\t{}\t{}\t", row.inv, row.project, row.since);
     match row.released {
         // Writing to a string cannot fail.

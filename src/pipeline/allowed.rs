@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::registry_texts;
 use super::settings::WorkspaceSettings;
 use super::sights::CopySights;
 use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::diag::Problem;
-use crate::dns::{RrKey, Rrset, Rtype};
+use crate::dns::{RrKey, Rrset};
 use crate::inventory::model::{Config, Permission, Project, ProjectFile, ZoneSpec};
 use crate::inventory::pods::PodSetFile;
 use crate::inventory::read::SETTINGS;
@@ -19,7 +20,7 @@ use crate::inventory::update_record::ParameterName;
 use crate::plan::{MarkSeen, Plan, TxtFormSeen};
 use crate::registry::{Marking, Registry};
 use crate::state::{OwnershipRegister, StateIdentity};
-use crate::target::{Answer, PoolName, Question, ZoneId};
+use crate::target::{PoolName, Question, ZoneId};
 
 /// Refuses a plan whose owner, registry or form of TXT zonewright.toml no longer has: they say which RRsets are own.
 pub fn still_bound(plan: &Plan, config: &Config, place: &str) -> Result<(), Problem> {
@@ -203,10 +204,7 @@ fn record_forbids(settings: &WorkspaceSettings, change: &Change) -> Option<Strin
             place.unwrap_or_default()
         ));
     }
-    let owner = match change.registered() {
-        Some((_, owner)) => owner,
-        None => change.key.owner.as_name().to_name(),
-    };
+    let (_, owner) = change.meant_rrset();
     let hides = pool.filter.hides(owner.as_name());
     hides.then(|| format!("the filter of the record `{name}` hides `{owner}` now"))
 }
@@ -217,10 +215,7 @@ fn zone_protects(settings: &WorkspaceSettings, spec: &ZoneSpec, change: &Change)
         return None;
     }
     // A TXT of the registry is protected with its RRset.
-    let owner = match change.registered() {
-        Some((_, owner)) => owner.to_string(),
-        None => change.key.owner.to_string(),
-    };
+    let owner = change.meant_rrset().1.to_string();
     let pattern = spec.protect.iter().find(|pattern| pattern.glob.matches(&owner))?;
     let place = settings.files.place(pattern.origin);
     Some(format!("`protect` lists `{}` now ({place}), and `{owner}` would change", pattern.glob))
@@ -284,47 +279,24 @@ fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, config: &Config) 
     let mut foreign = Vec::new();
     for zone in &survey.copies {
         let id = zone.copy.zone_id();
-        let asked = suspects.iter().copied().filter(|place| survey.changes[*place].zone_id() == id);
-        let (mut places, mut questions) = (Vec::new(), Vec::new());
-        for place in asked {
-            let own = questions_of(&survey.changes[place], config);
-            places.push((place, own.len()));
-            questions.extend(own);
-        }
-        if questions.is_empty() {
+        let places: Vec<usize> =
+            suspects.iter().copied().filter(|place| survey.changes[*place].zone_id() == id).collect();
+        let marking = |place: usize| config.marking_in(&survey.changes[place].pool);
+        let question = |place: &usize| registry_texts::questions(&survey.changes[*place], marking(*place));
+        let asked: Vec<Vec<Question>> = places.iter().map(question).collect();
+        if asked.iter().all(Vec::is_empty) {
             // Where there can be no TXT, the RRset is never own.
-            foreign.extend(places.into_iter().map(|(place, _)| (place, None)));
+            foreign.extend(places.into_iter().map(|place| (place, None)));
             continue;
         }
-        match zone.writer.observe(&zone.copy.zone, &questions, zone.rrsets) {
+        match registry_texts::read(zone, &asked) {
             Ok(answers) => {
-                let mut rest = answers.as_slice();
-                for (place, count) in places {
-                    let (own, others) = rest.split_at(count);
-                    rest = others;
-                    if !names_us(own, config.marking_in(&survey.changes[place].pool)) {
-                        foreign.push((place, None));
-                    }
-                }
+                let others = places.into_iter().zip(answers);
+                let others = others.filter(|(place, own)| registry_texts::names_us(own, marking(*place)) != Some(true));
+                foreign.extend(others.map(|(place, _)| (place, None)));
             }
-            Err(error) => foreign.extend(places.into_iter().map(|(place, _)| (place, Some(error.clone())))),
+            Err(error) => foreign.extend(places.into_iter().map(|place| (place, Some(error.clone())))),
         }
     }
     foreign
-}
-
-/// The questions for the TXT of the registry of a change's RRset, at the names that count, in their order.
-fn questions_of(Change { pool, zone, key, .. }: &Change, config: &Config) -> Vec<Question> {
-    let names = config.marking_in(pool).form.names(key.owner.as_name(), key.rtype);
-    let owners = names.filter_map(|name| zone.owner(name.as_name()));
-    owners.map(|owner| Question::of(&RrKey { owner, rtype: Rtype::TXT })).collect()
-}
-
-/// Whether the first of the answers that has a TXT of the registry names us alone.
-fn names_us(answers: &[Answer], marking: &Marking) -> bool {
-    let texts = answers.iter().filter_map(|answer| match answer {
-        Answer::Holds(Rtype::TXT, rrset) => Some(rrset.rdata()),
-        _ => None,
-    });
-    texts.into_iter().find_map(|texts| marking.is_ours(texts)).unwrap_or(false)
 }

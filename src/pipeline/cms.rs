@@ -71,7 +71,7 @@ fn a_host(workspace: &Path, now: Time, progress: &dyn Progress) -> String {
     let inventory = load(workspace, now, progress).ok().map(|(inventory, _)| inventory);
     let hosts = inventory.iter().flat_map(|inventory| &inventory.hosts);
     let name = hosts.filter(|host| host.status == HostStatus::Assigned).find_map(|host| host.name.as_ref());
-    name.map_or_else(|| NO_HOST.to_owned(), |name| name.to_string().trim_end_matches('.').to_owned())
+    name.map_or_else(|| NO_HOST.to_owned(), |name| name.as_name().to_dotless_text())
 }
 
 /// A service of the settings, with its token.

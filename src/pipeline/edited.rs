@@ -18,7 +18,7 @@ use crate::inventory::value::Inv;
 use crate::plan::order;
 use crate::rollout::units;
 use crate::state::{KnownMarkers, State};
-use crate::target::{CopyId, Marker, ZoneId};
+use crate::target::{CopyId, Marker};
 
 /// What was decided, with what the journal says about it.
 pub(super) struct MarkedDecisions {
@@ -120,7 +120,7 @@ fn edited_copies(
     let markers = state.markers()?.among(config.targets().map(|target| &target.id));
     let copy_of = |found: &EditedCopy| {
         let change = &changes[found.change];
-        let spec = config.zone(&ZoneId { pool: change.pool.clone(), name: change.zone.clone() })?;
+        let spec = config.zone(&change.zone_id())?;
         let target = written[found.change][found.copy].target.as_ref().unwrap_or(&config.reference(spec).id);
         Some(CopyId { target: target.clone(), zone: change.zone.clone() })
     };

@@ -10,7 +10,7 @@ use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
 use super::recent_pods::recent_pods;
-use super::settings::{check_targets, local_folder, read_settings, state_address};
+use super::settings::{OpenError, check_targets, local_folder, read_settings, state_address};
 use super::targets::{bounds_of_pools, server_names};
 use super::{accepted, published, record_zones, subjects, txt_keys, zone_changes};
 use crate::claim::SubjectPick;
@@ -408,6 +408,21 @@ pub(super) fn load(
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
     load_extent(workspace, WorkspaceExtent::Whole, now, progress)
+}
+
+/// Loads the inventory, as [`load`] does, and tests its exports also against those that were accepted last, where there is a state.
+///
+/// Errors: what is wrong, where the settings cannot be used; the state cannot be read.
+pub(super) fn load_held(
+    workspace: &Path,
+    now: Time,
+    progress: &dyn Progress,
+) -> Result<(Inventory, Diagnostics), OpenError> {
+    let (mut inventory, mut diagnostics) = load(workspace, now, progress)?;
+    let state = open_to_read(&state_address(workspace, &inventory.config))?;
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.settle();
+    Ok((inventory, diagnostics))
 }
 
 /// Loads a part of the inventory, as [`load`] does.

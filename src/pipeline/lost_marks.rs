@@ -5,17 +5,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::registry_texts;
 use crate::apply::shape::PlanBounds;
-use crate::apply::{LaneSurvey, OutcomeCode, SurveyedCopy, UnitVerdict};
+use crate::apply::{LaneSurvey, OutcomeCode, UnitVerdict};
 use crate::change::{Change, ChangeKind};
-use crate::diag::Problem;
 use crate::dns::{Name, OwnerName, RrKey, Rtype};
 use crate::plan::Plan;
 use crate::registry::Registry;
 use crate::target::{Answer, Question, ZoneId};
-
-/// A change of a lane that relies on a TXT: its place, and the names at which that may be, of which the first that has one counts.
-type RelyingChange = (usize, Vec<Name>);
 
 /// The changes of a lane, of those at these places, of which the TXT is gone or names another owner, each with why it is left.
 pub fn refused(
@@ -43,26 +40,27 @@ pub fn refused(
                 && at.as_name().is_at_or_below(cut.as_name())
         };
         let relies = !texts.contains(&(change.zone_id(), &at)) && !delegations.iter().any(is_delegated);
-        relies.then(|| (*place, names_of(change, bounds)))
+        relies.then(|| (*place, registry_texts::questions(change, bounds.marking(&change.pool))))
     };
-    let mut relying: BTreeMap<usize, Vec<Name>> = open.iter().filter_map(relies).collect();
+    let mut relying: BTreeMap<usize, Vec<Question>> = open.iter().filter_map(relies).collect();
     let mut refused = BTreeMap::new();
     for copy in &lane.copies {
         let own = copy.places.iter().filter_map(|place| Some((*place, relying.remove(place)?)));
-        let own: Vec<RelyingChange> = own.collect();
-        if own.is_empty() {
+        let (places, asked): (Vec<usize>, Vec<Vec<Question>>) = own.unzip();
+        if places.is_empty() {
             continue;
         }
-        match read(copy, &own) {
+        match registry_texts::read(copy, &asked) {
             Ok(answers) => {
-                let all = own.into_iter().zip(answers);
-                refused.extend(all.filter_map(|((place, names), answers)| {
-                    Some((place, fault(&lane.changes[place], &names[0], (&answers, bounds))?))
+                let all = places.into_iter().zip(asked.iter().zip(answers));
+                refused.extend(all.filter_map(|(place, (asked, answers))| {
+                    // The first is asked where the TXT is written.
+                    Some((place, fault(&lane.changes[place], &asked[0].name, (&answers, bounds))?))
                 }));
             }
             Err(error) => {
                 let verdict = UnitVerdict::of_error(OutcomeCode::Failed, &error);
-                refused.extend(own.into_iter().map(|(place, _)| (place, verdict.clone())));
+                refused.extend(places.into_iter().map(|place| (place, verdict.clone())));
             }
         }
     }
@@ -81,35 +79,14 @@ fn text_of(change: &Change, bounds: &PlanBounds<'_>) -> Option<OwnerName> {
     zone.owner(name.as_name()).filter(|_| bounds.zone_of(pool, name.as_name()) == Some(zone))
 }
 
-/// The names at which a TXT says whose the RRset of a change is, first that where it is written.
-fn names_of(Change { pool, key, .. }: &Change, bounds: &PlanBounds<'_>) -> Vec<Name> {
-    bounds.marking(pool).form.names(key.owner.as_name(), key.rtype).collect()
-}
-
-/// What is at the names of each of these changes.
-///
-/// Errors: the zone cannot be read.
-fn read(copy: &SurveyedCopy<'_>, relying: &[RelyingChange]) -> Result<Vec<Vec<Answer>>, Problem> {
-    let zone = &copy.copy.zone;
-    let question = |name: &Name| Some(Question::of(&RrKey { owner: zone.owner(name.as_name())?, rtype: Rtype::TXT }));
-    let asked: Vec<Vec<Question>> =
-        relying.iter().map(|(_, names)| names.iter().filter_map(question).collect()).collect();
-    let mut answers = copy.writer.observe(zone, &asked.concat(), copy.rrsets)?.into_iter();
-    Ok(asked.iter().map(|own| answers.by_ref().take(own.len()).collect()).collect())
-}
-
 /// Why an RRset would be ours without a TXT that says so; none where one does, and where there can be none.
 fn fault(change: &Change, at: &Name, (answers, bounds): (&[Answer], &PlanBounds<'_>)) -> Option<UnitVerdict> {
     if matches!(answers.first(), None | Some(Answer::Delegated(..) | Answer::BelowDname(..))) {
         return None;
     }
     let marking = bounds.marking(&change.pool);
-    let texts = answers.iter().filter_map(|answer| match answer {
-        Answer::Holds(Rtype::TXT, rrset) => marking.is_ours(rrset.rdata()),
-        _ => None,
-    });
     let RrKey { owner, rtype } = &change.key;
-    let words = match texts.into_iter().next() {
+    let words = match registry_texts::names_us(answers, marking) {
         Some(true) => return None,
         Some(false) => "names another owner now",
         None => "has gone since the plan was made",

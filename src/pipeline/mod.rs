@@ -59,6 +59,8 @@ mod listed_since;
 
 mod lost_marks;
 
+mod registry_texts;
+
 mod explain_waits;
 
 mod left_behind;

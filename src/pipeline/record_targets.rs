@@ -12,7 +12,7 @@ use crate::inventory::update_record::{RecordPool, RecordProblem, UpdateRecord};
 use crate::provider;
 
 /// A copy of a zone: the provider, the place, and the zone.
-type CopyPlace = (String, String, ZoneName);
+pub(super) type CopyPlace = (String, String, ZoneName);
 
 /// Checks the targets of all records; a record whose target cannot be used loses its pool.
 pub(super) fn check(config: &mut Config) -> Diagnostics {
@@ -65,7 +65,7 @@ fn held_by_pools(config: &Config) -> HashMap<CopyPlace, String> {
 }
 
 /// Where a target holds a zone.
-fn places<'t>(target: &'t TargetSpec, zone: &'t ZoneName) -> impl Iterator<Item = CopyPlace> + 't {
+pub(super) fn places<'t>(target: &'t TargetSpec, zone: &'t ZoneName) -> impl Iterator<Item = CopyPlace> + 't {
     let endpoints = provider::endpoints(target).into_iter();
     endpoints.map(|endpoint| (target.provider.clone(), endpoint.identity, zone.clone()))
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::record_targets::{CopyPlace, places};
 use super::shared_copies;
 use crate::diag::Problem;
 use crate::dns::ZoneName;
@@ -40,21 +41,17 @@ pub fn find(config: &mut Config, terms: ReadingTerms<'_>) {
 /// Refuses each record whose target is at the place of another one, as one key sees it, and has the same zone: both would write
 /// it, each by what it knows of it.
 fn refuse_shared(config: &mut Config) {
-    let mut holders: HashMap<(String, String, ZoneName), PoolName> = HashMap::new();
+    let mut holders: HashMap<CopyPlace, PoolName> = HashMap::new();
     let mut shared: Vec<(PoolName, Problem)> = Vec::new();
     for spec in &config.zones {
         let pool = config.pool(spec);
-        for target in &pool.targets {
-            for endpoint in provider::endpoints(target) {
-                let place = (target.provider.clone(), endpoint.identity, spec.name.clone());
-                let holder = holders.entry(place).or_insert_with(|| pool.name.clone());
-                if *holder != pool.name && pool.is_of_record {
-                    let message = format!("`{}` is at the same place in `{holder}`, too", spec.name);
-                    let problem = Problem::new(pool.name.as_str(), shared_copies::CODE, message).hint(
-                        "narrow `domain-filter` or `zone-id-filter` of one of the records, or leave one of them out",
-                    );
-                    shared.push((pool.name.clone(), problem));
-                }
+        for place in pool.targets.iter().flat_map(|target| places(target, &spec.name)) {
+            let holder = holders.entry(place).or_insert_with(|| pool.name.clone());
+            if *holder != pool.name && pool.is_of_record {
+                let message = format!("`{}` is at the same place in `{holder}`, too", spec.name);
+                let hint = "narrow `domain-filter` or `zone-id-filter` of one of the records, or leave one of them out";
+                let problem = Problem::new(pool.name.as_str(), shared_copies::CODE, message).hint(hint);
+                shared.push((pool.name.clone(), problem));
             }
         }
     }

@@ -6,10 +6,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::accepted;
 use super::findings::Findings;
-use super::inputs::load;
-use super::settings::{OpenError, state_address};
+use super::inputs::load_held;
+use super::settings::OpenError;
 use crate::desired::endpoints::SetEndpoints;
 use crate::diag::{CallError, Diagnostics, did_you_mean};
 use crate::inventory::Inventory;
@@ -17,7 +16,6 @@ use crate::inventory::model::Trust;
 use crate::inventory::pods::{PodSetFile, PodSetIndex, PodSetTerms, Pods};
 use crate::inventory::value::Time;
 use crate::progress::Progress;
-use crate::state::open_to_read;
 
 /// How many sets are listed where the command line names an unknown one.
 const SETS_LISTED: usize = 8;
@@ -80,17 +78,12 @@ impl From<CallError> for RenderError {
 /// Finds the endpoints of sets. The export of pods is tested as `check` tests it, also against the export that was accepted
 /// last, where there is a state.
 pub fn endpoints(request: &EndpointsRequest<'_>, progress: &dyn Progress) -> EndpointsFound {
-    let failed = |error| EndpointsFound { sets: Err(RenderError::Open(error)), findings: Findings::default() };
-    let (mut inventory, mut diagnostics) = match load(request.workspace, request.now, progress) {
+    let (inventory, diagnostics) = match load_held(request.workspace, request.now, progress) {
         Ok(loaded) => loaded,
-        Err(findings) => return failed(findings.into()),
+        Err(error) => {
+            return EndpointsFound { sets: Err(RenderError::Open(error)), findings: Findings::default() };
+        }
     };
-    let state = open_to_read(&state_address(request.workspace, &inventory.config));
-    match state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref())) {
-        Ok(found) => diagnostics.append(found),
-        Err(error) => return failed(error.into()),
-    }
-    diagnostics.settle();
     let sets = found(&inventory, request.sets);
     EndpointsFound { sets, findings: findings(inventory, diagnostics) }
 }

@@ -8,10 +8,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::accepted;
 use super::findings::Findings;
-use super::inputs::load;
-use super::settings::{OpenError, state_address};
+use super::inputs::load_held;
+use super::settings::OpenError;
 use crate::diag::Diagnostics;
 use crate::disk;
 use crate::external_dns::folder::{self, FolderPlan, FolderStep};
@@ -21,7 +20,6 @@ use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
 use crate::inventory::value::Time;
 use crate::progress::Progress;
-use crate::state::open_to_read;
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy)]
@@ -82,18 +80,12 @@ pub enum ExternalDnsError {
 /// Brings the folder up to date. Exports are tested as `check` tests them, also against those that were accepted last, where
 /// there is a state.
 pub fn render(request: &ExternalDnsRequest<'_>, progress: &dyn Progress) -> ExternalDnsRendered {
-    let failed =
-        |error| ExternalDnsRendered { folder: Err(ExternalDnsError::Open(error)), findings: Findings::default() };
-    let (mut inventory, mut diagnostics) = match load(request.workspace, request.now, progress) {
+    let (inventory, diagnostics) = match load_held(request.workspace, request.now, progress) {
         Ok(loaded) => loaded,
-        Err(findings) => return failed(findings.into()),
+        Err(error) => {
+            return ExternalDnsRendered { folder: Err(ExternalDnsError::Open(error)), findings: Findings::default() };
+        }
     };
-    let state = open_to_read(&state_address(request.workspace, &inventory.config));
-    match state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref())) {
-        Ok(found) => diagnostics.append(found),
-        Err(error) => return failed(error.into()),
-    }
-    diagnostics.settle();
     let folder = bring_up_to_date(&inventory, request);
     ExternalDnsRendered { folder, findings: findings(inventory, diagnostics) }
 }

@@ -31,7 +31,7 @@ use crate::plan::{Plan, PlanScope};
 use crate::progress::{Progress, RunStage};
 use crate::provider::outage;
 use crate::state::status::at_work;
-use crate::state::{self, ApplyId, SentChange, SentUpdate, SightedRrset, State, StateLock};
+use crate::state::{self, ApplyId, SentUpdate, SightedRrset, State, StateLock};
 use crate::target::{Answer, CopyId, PoolName, Question, TargetId, TargetScope, ZoneId};
 use crate::undo::{self, EditedRrset, UndoJudgement, ZonePool};
 
@@ -162,13 +162,12 @@ fn net(state: &dyn State, id: ApplyId, config: &Config) -> Result<Vec<Change>, P
 
 /// The pool that an update was sent to: where it is gone, or not known, the one in which the zone is now. What a DNS update
 /// record published is in no other pool.
-fn pool_sent_to(config: &Config, SentUpdate { target, zone, changes, .. }: &SentUpdate) -> ZonePool {
-    let sent_to = ZoneId { pool: target.pool.clone(), name: zone.clone() };
-    let is_of_record = |change: &SentChange| change.subject.source() == Some(target.pool.as_str());
-    if config.zone(&sent_to).is_some() || changes.iter().any(is_of_record) {
+fn pool_sent_to(config: &Config, sent: &SentUpdate) -> ZonePool {
+    let sent_to = ZoneId { pool: sent.target.pool.clone(), name: sent.zone.clone() };
+    if config.zone(&sent_to).is_some() || sent.is_of_record() {
         return zone_pool(config, &sent_to);
     }
-    zone_pool(config, &ZoneId { pool: config.pool_of(zone), ..sent_to })
+    zone_pool(config, &ZoneId { pool: config.pool_of(&sent.zone), ..sent_to })
 }
 
 /// A pool, with its targets where it has several.

@@ -54,9 +54,11 @@ pub(super) fn decide(config: &Config, zones: &Zones, state: Option<&dyn State>) 
     let unread: BTreeSet<&CopyId> = zones.unread_copies.iter().map(|(copy, _)| copy).collect();
     plan.notices.extend(zones.not_made.iter().map(|(copy, problem)| not_made_notice(copy, problem)));
     for (place, spec) in config.zones.iter().enumerate() {
-        let record = config.update_records.of_pool(&config.pool(spec).name).and_then(|record| record.pool.as_ref());
-        if config.is_of_record(spec) && record.is_some_and(|own| own.is_dry_run) {
-            continue;
+        if config.is_of_record(spec) {
+            let record = config.update_records.of_pool(&config.pool(spec).name);
+            if record.and_then(|record| record.pool.as_ref()).is_some_and(|own| own.is_dry_run) {
+                continue;
+            }
         }
         let is_unread = zones.unread.iter().any(|(zone, _)| zone.0 as usize == place);
         for copy in config.copies(spec) {

@@ -31,18 +31,12 @@ fn check_ids(config: &Config, pool: &Pool, zones: &[&ZoneSpec], found: &mut Diag
         if zones.iter().any(|zone| zone.name.as_name() == name.as_name()) {
             continue;
         }
-        let names: Vec<String> = zones.iter().map(|zone| plain(zone)).collect();
+        let names: Vec<String> = zones.iter().map(|zone| zone.name.as_name().to_dotless_text()).collect();
         let message = format!("`{}` is not a zone of pool `{}`", key.name, pool.name);
         let hint = did_you_mean(key.name.trim_end_matches('.'), names.iter().map(String::as_str));
         let hint = hint.unwrap_or_else(|| "remove it, or add a `[[zone]]` with this name and this pool".to_owned());
         found.push(config.source.error("bad-value", key.origin, key.width, message).hint(hint));
     }
-}
-
-/// The name of a zone as people write it in settings.
-fn plain(zone: &ZoneSpec) -> String {
-    let name = zone.name.to_string();
-    name.strip_suffix('.').unwrap_or(&name).to_owned()
 }
 
 /// Refuses `create = true` where no target of the pool makes a zone. Where one of them may, the others need not.

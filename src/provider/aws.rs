@@ -18,9 +18,11 @@
 //! | `sts` | asks for the credentials of a role |
 //! | `fault` | pure: why something was not done |
 //! | `client` | asks a service, with a signature |
+//! | `choice` | pure: which zone of an account is meant |
 //! | `login` | keeps credentials, and renews them in time |
 
 mod chain;
+mod choice;
 mod client;
 mod container;
 mod credentials;
@@ -41,6 +43,7 @@ mod testing;
 mod tests;
 mod xml;
 
+pub use self::choice::{JudgedZone, ZoneWords, the_one};
 pub use self::client::{AwsClient, AwsQuestion, AwsTerms};
 pub use self::fault::{AwsFault, AwsFaultKind, RefusedAnswer};
 #[cfg(test)]

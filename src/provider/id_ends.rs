@@ -2,7 +2,7 @@
 //!
 //! Source: `--zone-id-filter` of external-dns compares the ends of ids, too.
 
-use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
+use crate::inventory::node::{SettingsNode, TableReader};
 
 /// The key of the setting.
 pub const KEY: &str = "zone_id_filter";
@@ -15,8 +15,7 @@ impl IdEnds {
     /// Reads the setting; none where it is wrong.
     pub fn read(reader: &mut TableReader<'_>) -> Option<IdEnds> {
         let Some(node) = reader.take(KEY) else { return Some(IdEnds::default()) };
-        let items = if let SettingsValue::List(items) = &node.value { items.as_slice() } else { &[] };
-        let texts = items.iter().map(SettingsNode::as_text);
+        let texts = node.as_list().unwrap_or_default().iter().map(SettingsNode::as_text);
         let ends: Option<Vec<String>> =
             texts.map(|text| text.filter(|text| !text.is_empty()).map(str::to_owned)).collect();
         let ends = ends.filter(|ends| !ends.is_empty());
@@ -39,10 +38,7 @@ impl IdEnds {
 
 /// The setting as one text, which two targets have alike where they mean the same.
 pub fn said(settings: &SettingsNode) -> String {
-    let items = match settings.get(KEY).map(|node| &node.value) {
-        Some(SettingsValue::List(items)) => items.as_slice(),
-        _ => &[],
-    };
+    let items = settings.get(KEY).and_then(SettingsNode::as_list).unwrap_or_default();
     items.iter().filter_map(SettingsNode::as_text).collect::<Vec<&str>>().join(",").to_ascii_lowercase()
 }
 

@@ -297,8 +297,7 @@ fn no_longer_there(copy: &CopyId) -> Problem {
 /// The error of a copy that its target cannot make.
 fn cannot_be_made(copy: &CopyId) -> Problem {
     let CopyId { target, zone } = copy;
-    let name = zone.to_string();
-    let name = name.strip_suffix('.').unwrap_or(&name);
+    let name = zone.as_name().to_dotless_text();
     let message = format!("`{zone}` does not exist at `{target}`, which has no `create_command`");
     let hint = format!(
         "add `create_command = [\"/usr/local/sbin/create-zone\", \"{{zone}}\"]` to the target; or make the zone by hand, \

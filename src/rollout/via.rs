@@ -66,7 +66,7 @@ impl OverlappingUnit<'_> {
                 && other.shares_target(change)
                 && gives_value(other)
         };
-        self.changes().any(|(_, other)| other.pool == change.pool && other.zone == change.zone && is_it(other))
+        self.changes().any(|(_, other)| other.zone == change.zone && is_it(other))
     }
 
     /// What is there in between; none where the change is made in the first step.

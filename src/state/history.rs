@@ -39,6 +39,13 @@ pub struct SentUpdate {
     pub changes: Vec<SentChange>,
 }
 
+impl SentUpdate {
+    /// Whether a DNS update record published what it changes: such a record has a pool of its own name.
+    pub fn is_of_record(&self) -> bool {
+        self.changes.iter().any(|change| change.subject.source() == Some(self.target.pool.as_str()))
+    }
+}
+
 /// The outcome of an update that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SentFate {

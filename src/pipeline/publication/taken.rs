@@ -93,8 +93,8 @@ impl TakingTargets<'_> {
                 let copy = &access.copy;
                 // The one target of a pool, or the pool, may have had another name; what a DNS update record wrote is its own.
                 let pool = &sent.target.pool;
-                let is_of_record = || sent.changes.iter().any(|change| change.subject.source() == Some(pool.as_str()));
-                let may_be_it = || !self.copies.iter().any(|other| other.copy.target.pool == *pool) && !is_of_record();
+                let is_gone = || !self.copies.iter().any(|other| other.copy.target.pool == *pool);
+                let may_be_it = || is_gone() && !sent.is_of_record();
                 let is_one = || access.share.is_none() && (copy.target.pool == *pool || may_be_it());
                 copy.zone == sent.zone && (copy.target == sent.target || is_one())
             };

@@ -28,7 +28,7 @@ pub fn make(reader: &AzureReader, zone: &ZoneName) -> Result<(), AzureFault> {
     if reader.zones.find(&reader.client, zone)?.is_some() {
         return Err(refused("the zone is there by now", "plan again"));
     }
-    let text = zone.as_name().to_string().trim_end_matches('.').to_owned();
+    let text = zone.as_name().to_dotless_text();
     let new = AzureZone { name: zone.as_name().to_name(), group, text };
     let path = reader.zones.path_of(&reader.client, &new);
     let made = reader.client.ask_to_end(&AzureQuestion {

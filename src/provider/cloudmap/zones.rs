@@ -7,11 +7,18 @@ use super::document::{self, CloudMapNamespace};
 use super::settings::{IDS, NamespaceChoice};
 use crate::dns::ZoneName;
 use crate::parallel::HELD;
-use crate::provider::aws::{AwsFault, AwsFaultKind};
+use crate::provider::aws::{AwsFault, ZoneWords, the_one};
 use crate::provider::id_ends;
 
 /// The setting that leaves out namespaces of another type.
 const TYPE: &str = "namespace_type";
+
+/// What messages say of namespaces.
+const WORDS: ZoneWords = ZoneWords {
+    one: "namespace",
+    left_out: "correct this setting of the target",
+    several: "say which one: `namespace_type`, or `namespace_ids = { \"NAME\" = \"ID\" }`",
+};
 
 /// The namespaces of an account, as they were listed once.
 #[derive(Default)]
@@ -62,36 +69,15 @@ impl NamespaceList {
             _ if !choice.ends.show(&own.id) => Some(id_ends::KEY),
             _ => None,
         };
-        let kind = |own: &CloudMapNamespace| if own.is_private { "private" } else { "public" };
-        let (meant, others): (Vec<_>, Vec<_>) = listed.into_iter().partition(|own| left_out(own).is_none());
-        match meant.as_slice() {
-            [] if others.is_empty() => Ok(None),
-            [] => {
-                let why = |own: &CloudMapNamespace| {
-                    format!("{} ({}) by `{}`", own.id, kind(own), left_out(own).unwrap_or_default())
-                };
-                let whys: Vec<String> = others.iter().map(why).collect();
-                let message = format!("settings leave out each namespace of this name: {}", whys.join(", "));
-                Err(unclear(message, "correct this setting of the target"))
-            }
-            [own] => Ok(Some(own.clone())),
-            several => {
-                let all: Vec<String> = several.iter().map(|own| format!("{} ({})", own.id, kind(own))).collect();
-                Err(unclear(
-                    format!("{} namespaces have this name: {}", several.len(), all.join(", ")),
-                    "say which one: `namespace_type`, or `namespace_ids = { \"NAME\" = \"ID\" }`",
-                ))
-            }
-        }
+        let judge = |own: CloudMapNamespace| {
+            let left_out = left_out(&own);
+            (own, left_out)
+        };
+        the_one(listed.into_iter().map(judge).collect(), |own| (&own.id, own.is_private), &WORDS)
     }
 }
 
 /// Whether a namespace is of the type that is meant.
 fn is_of_type(own: &CloudMapNamespace, choice: &NamespaceChoice) -> bool {
     choice.is_private.is_none_or(|is_private| own.is_private == is_private)
-}
-
-/// The fault of a zone of which it is not clear what it is.
-fn unclear(message: String, hint: &str) -> AwsFault {
-    AwsFault::new(AwsFaultKind::Refused, "zone-not-served", message, hint)
 }

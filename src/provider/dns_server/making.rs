@@ -78,9 +78,8 @@ pub fn delete(primary: &Primary, zone: &ZoneName) -> Result<(), Problem> {
 
 /// Runs a command about a zone.
 fn run(primary: &Primary, zone: &ZoneName, command: &[String], input: &[u8]) -> Result<(), AttemptError> {
-    let name = zone.to_string();
-    let name = name.strip_suffix('.').unwrap_or(&name);
-    let words = command.iter().map(|word| word.replace(ZONE_WORD, name)).collect();
+    let name = zone.as_name().to_dotless_text();
+    let words = command.iter().map(|word| word.replace(ZONE_WORD, &name)).collect();
     let workspace = primary.servers.workspace.clone();
     BoundedCommand { words, workspace, timeout: primary.timeout() }.run(input)
 }

@@ -305,8 +305,8 @@ pub fn endpoints(settings: &SettingsNode) -> Vec<TargetEndpoint<'_>> {
 
 /// The servers of a setting that is one or a list of them.
 fn server_nodes(node: &SettingsNode) -> Vec<&SettingsNode> {
-    match &node.value {
-        SettingsValue::List(items) if !items.is_empty() => items.iter().collect(),
+    match node.as_list() {
+        Some(items) if !items.is_empty() => items.iter().collect(),
         _ => vec![node],
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::diag::{Diagnostics, Origin};
 use crate::dns::Name;
-use crate::inventory::node::{SettingsNode, SettingsValue, SourceText, TableReader};
+use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::provider::TargetEndpoint;
 use crate::provider::exchange::ExchangeSettings;
 use crate::provider::limits::{ReadLimits, parse_limits};
@@ -87,8 +87,8 @@ fn read_endpoints(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<V
 
 /// The settings that are URLs.
 fn endpoint_nodes(node: &SettingsNode) -> Vec<&SettingsNode> {
-    match &node.value {
-        SettingsValue::List(items) if !items.is_empty() => items.iter().collect(),
+    match node.as_list() {
+        Some(items) if !items.is_empty() => items.iter().collect(),
         _ => vec![node],
     }
 }

@@ -146,7 +146,7 @@ fn read_choice(reader: &mut TableReader<'_>) -> Option<ZoneChoice> {
 
 /// Reads `zone_tags`: a list of `KEY=VALUE` or `KEY`.
 fn read_tags(reader: &mut TableReader<'_>, node: &SettingsNode) -> Option<Vec<(String, Option<String>)>> {
-    let SettingsValue::List(items) = &node.value else {
+    let Some(items) = node.as_list() else {
         reader.error(node, "bad-value", "`zone_tags` is a list such as `[\"team=dns\", \"managed\"]`");
         return None;
     };
@@ -194,17 +194,11 @@ pub fn pace(settings: &SettingsNode) -> (usize, Option<usize>) {
 /// Why no zone is made, by settings that may be wrong.
 pub fn never_makes(settings: &SettingsNode) -> Option<&'static str> {
     let is_private = settings.get("zone_type").and_then(SettingsNode::as_text) == Some("private");
-    let tagged = || match settings.get("zone_tags").map(|node| &node.value) {
-        Some(SettingsValue::List(tags)) => !tags.is_empty(),
-        _ => false,
-    };
+    let tags = settings.get("zone_tags").and_then(SettingsNode::as_list);
     if is_private {
-        Some(PRIVATE_IS_NOT_MADE)
-    } else if tagged() {
-        Some(TAGGED_IS_NOT_MADE)
-    } else {
-        None
+        return Some(PRIVATE_IS_NOT_MADE);
     }
+    tags.is_some_and(|tags| !tags.is_empty()).then_some(TAGGED_IS_NOT_MADE)
 }
 
 /// The URL of the API.

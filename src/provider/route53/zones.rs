@@ -8,7 +8,7 @@ use super::settings::{IDS, ZoneChoice};
 use crate::dns::ZoneName;
 use crate::http::HttpMethod;
 use crate::parallel::HELD;
-use crate::provider::aws::{AwsFault, AwsFaultKind};
+use crate::provider::aws::{AwsFault, JudgedZone, ZoneWords, the_one};
 use crate::provider::id_ends;
 
 /// How many octets a page of zones may have: a hundred zones.
@@ -23,6 +23,13 @@ const TYPE: &str = "zone_type";
 /// The setting that leaves out zones without some tags.
 const TAGS: &str = "zone_tags";
 
+/// What messages say of hosted zones.
+const WORDS: ZoneWords = ZoneWords {
+    one: "hosted zone",
+    left_out: "correct this setting of the target, or the tags of the zone that is meant",
+    several: "say which one: `zone_type`, `zone_tags`, or `zone_ids = { \"NAME\" = \"ID\" }`",
+};
+
 /// The hosted zones of an account, as they were listed once.
 #[derive(Default)]
 pub struct ZoneList {
@@ -31,7 +38,7 @@ pub struct ZoneList {
 }
 
 /// The hosted zones of an account, each with the setting that leaves it out, where one does.
-type ListedZones = Vec<(HostedZone, Option<&'static str>)>;
+type ListedZones = Vec<JudgedZone<HostedZone>>;
 
 impl ZoneList {
     /// All zones that are meant.
@@ -47,7 +54,7 @@ impl ZoneList {
     ///
     /// Errors: the zones cannot be listed.
     pub fn lacks(&self, client: &Route53Client, choice: &ZoneChoice, zone: &ZoneName) -> Result<bool, AwsFault> {
-        let is_it = |(listed, left_out): &(HostedZone, Option<&str>)| {
+        let is_it = |(listed, left_out): &JudgedZone<HostedZone>| {
             listed.name.as_name() == zone.as_name() && *left_out != Some(TYPE)
         };
         self.with_listed(client, choice, |zones| !zones.iter().any(is_it))
@@ -68,11 +75,12 @@ impl ZoneList {
         let (of_type, others): (Vec<HostedZone>, Vec<HostedZone>) = list(client)?.into_iter().partition(is_of_type);
         let has_tags =
             if choice.tags.is_empty() { vec![true; of_type.len()] } else { with_tags(client, choice, &of_type)? };
-        let of_type = of_type.into_iter().zip(has_tags).map(|(zone, has_tags)| (zone, (!has_tags).then_some(TAGS)));
-        let zones = of_type.chain(others.into_iter().map(|zone| (zone, Some(TYPE))));
-        let by_end = |zone: &HostedZone| (!choice.ends.show(&zone.id)).then_some(id_ends::KEY);
-        let zones = zones.map(|(zone, left_out)| (left_out.or_else(|| by_end(&zone)), zone));
-        let zones = zones.map(|(left_out, zone)| (zone, left_out)).collect();
+        let judge = |(zone, has_tags): (HostedZone, bool)| {
+            let by_end = (!choice.ends.show(&zone.id)).then_some(id_ends::KEY);
+            (zone, if has_tags { by_end } else { Some(TAGS) })
+        };
+        let of_type = of_type.into_iter().zip(has_tags).map(judge);
+        let zones = of_type.chain(others.into_iter().map(|zone| (zone, Some(TYPE)))).collect();
         Ok(look(listed.insert(zones)))
     }
 
@@ -91,42 +99,14 @@ impl ZoneList {
         zone: &ZoneName,
     ) -> Result<Option<HostedZone>, AwsFault> {
         let name = zone.as_name().to_name();
-        let is_it = |(listed, _): &&(HostedZone, Option<&str>)| listed.name == name;
-        let listed: ListedZones =
-            self.with_listed(client, choice, |zones| zones.iter().filter(is_it).cloned().collect())?;
         let id = choice.ids.get(&name);
         let by_id = |zone: &HostedZone| id.is_some_and(|id| *id != zone.id).then_some(IDS.key);
-        let judged = listed.into_iter().map(|(zone, left_out)| (left_out.or_else(|| by_id(&zone)), zone));
-        let (meant, others): (Vec<_>, Vec<_>) = judged.partition(|(left_out, _)| left_out.is_none());
-        let kind = |zone: &HostedZone| if zone.is_private { "private" } else { "public" };
-        match meant.as_slice() {
-            [] if others.is_empty() => Ok(None),
-            [] => {
-                let why = |(left_out, zone): &(Option<&str>, HostedZone)| {
-                    format!("{} ({}) by `{}`", zone.id, kind(zone), left_out.unwrap_or_default())
-                };
-                let message = format!("settings leave out each hosted zone of this name: {}", listing(&others, why));
-                Err(unclear(message, "correct this setting of the target, or the tags of the zone that is meant"))
-            }
-            [(_, zone)] => Ok(Some(zone.clone())),
-            several => {
-                let each = listing(several, |(_, zone)| format!("{} ({})", zone.id, kind(zone)));
-                let message = format!("{} hosted zones have this name: {each}", several.len());
-                let hint = "say which one: `zone_type`, `zone_tags`, or `zone_ids = { \"NAME\" = \"ID\" }`";
-                Err(unclear(message, hint))
-            }
-        }
+        let judge = |(zone, left_out): &JudgedZone<HostedZone>| (zone.clone(), left_out.or_else(|| by_id(zone)));
+        let found = self.with_listed(client, choice, |zones| {
+            zones.iter().filter(|(zone, _)| zone.name == name).map(judge).collect()
+        })?;
+        the_one(found, |zone| (&zone.id, zone.is_private), &WORDS)
     }
-}
-
-/// Some things in a row, each in words.
-fn listing<T>(things: &[T], words: impl Fn(&T) -> String) -> String {
-    things.iter().map(words).collect::<Vec<String>>().join(", ")
-}
-
-/// The fault of a zone of which it is not clear what it is.
-fn unclear(message: String, hint: &str) -> AwsFault {
-    AwsFault::new(AwsFaultKind::Refused, "zone-not-served", message, hint)
 }
 
 /// Lists all hosted zones of the account.

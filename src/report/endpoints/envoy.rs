@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{EndpointsText, LeftOutPart, said, without_dot};
+use super::{EndpointsText, LeftOutPart, said};
 use crate::desired::endpoints::{EndpointList, ListedPod, SetEndpoints};
 use crate::disk::{DigestText, hex};
 use crate::document::{object_in_documents, pretty};
@@ -83,7 +83,7 @@ struct EndpointHostView<'a>(&'a AddressView<'a>);
 
 object_in_documents!(EndpointHostView<'_>, host => {
     "address": nested("socket_address", SocketView(host.0)),
-    "hostname": without_dot(&host.0.pod.name),
+    "hostname": host.0.pod.name.as_name().to_dotless_text(),
 });
 
 /// The address with its port.

@@ -14,7 +14,6 @@ mod tests;
 use super::counted;
 use crate::desired::endpoints::{EndpointList, SetEndpoints};
 use crate::diag::Origin;
-use crate::dns::Name;
 
 /// For which consumer endpoints are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +60,6 @@ pub fn endpoints_summary(file: &str, sets: &[SetEndpoints], is_written: bool) ->
     let targets = lists().flat_map(|list| &list.pods).map(|pod| pod.addresses.len()).sum();
     let (sets, lists) = (counted(sets.len(), "set"), counted(lists().count(), "endpoint"));
     format!("{file}: {outcome}: {sets}, {lists}, {}\n", counted(targets, "target"))
-}
-
-/// A name as formats have it that know no final dot.
-fn without_dot(name: &Name) -> String {
-    name.to_string().trim_end_matches('.').to_owned()
 }
 
 /// An endpoint as messages name it: `shop/_http._tcp`.

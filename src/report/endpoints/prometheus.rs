@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 
-use super::{EndpointsText, LeftOutPart, said, without_dot};
+use super::{EndpointsText, LeftOutPart, said};
 use crate::desired::endpoints::{EndpointList, ListedPod, SetEndpoints};
 use crate::document::{object_in_documents, pretty};
 
@@ -48,7 +48,7 @@ pub fn render(sets: &[SetEndpoints]) -> EndpointsText {
 
 /// The group of a pod.
 fn group(set: &SetEndpoints, list: &EndpointList, pod: &ListedPod, own: &BTreeMap<String, String>) -> TargetGroup {
-    let name = without_dot(&pod.name);
+    let name = pod.name.as_name().to_dotless_text();
     let said = [
         ("set", Some(set.id.as_str())),
         ("endpoint", Some(list.name.as_str())),

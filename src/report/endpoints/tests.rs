@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::*;
 use crate::desired::endpoints::{ListedPod, SetEndpoints};
 use crate::diag::Files;
+use crate::dns::Name;
 use crate::report::SchemaKind;
 use crate::report::schema::tests::check_one;
 

@@ -120,7 +120,7 @@ impl ChangesRenderer<'_> {
     /// Errors: [`TemplateError`].
     pub fn projects(&self) -> Result<Vec<ProjectView>, TemplateError> {
         let ChangePlaces { homes, unclaimed } = ChangePlaces::find(self.plan);
-        let changes = self.plan.changes.iter().filter(|change| !unclaimed.contains(&rrset_of(change)));
+        let changes = self.plan.changes.iter().filter(|change| !unclaimed.contains(&change.meant_rrset()));
         let home = |change: &Change| change.subject.host().and_then(|host| homes.get(&host).copied());
         let mut changes: Vec<(&str, &Change)> =
             changes.map(|change| (home(change).unwrap_or(&change.project), change)).collect();
@@ -146,9 +146,10 @@ impl ChangesRenderer<'_> {
     pub fn unclaimed(&self, of_pods: bool) -> Result<RenderedGroups, TemplateError> {
         let ChangePlaces { unclaimed, .. } = ChangePlaces::find(self.plan);
         let is_of_pods = |change: &&Change| is_without_pod(change);
-        let without_pod: HashSet<(Rtype, Name)> = self.plan.changes.iter().filter(is_of_pods).map(rrset_of).collect();
+        let without_pod: HashSet<(Rtype, Name)> =
+            self.plan.changes.iter().filter(is_of_pods).map(Change::meant_rrset).collect();
         let is_shown = |change: &&Change| {
-            let rrset = rrset_of(change);
+            let rrset = change.meant_rrset();
             unclaimed.contains(&rrset) && without_pod.contains(&rrset) == of_pods
         };
         let changes: Vec<&Change> = self.plan.changes.iter().filter(is_shown).collect();
@@ -461,8 +462,9 @@ impl<'a> ChangePlaces<'a> {
     fn find(plan: &'a Plan) -> ChangePlaces<'a> {
         let is_given_up =
             |change: &&Change| change.rules().all(|rule| matches!(rule, Rule::Released | Rule::Orphan | Rule::NoPod));
-        let given_up: HashSet<(Rtype, Name)> = plan.changes.iter().filter(is_given_up).map(rrset_of).collect();
-        let others = plan.changes.iter().filter(|change| !given_up.contains(&rrset_of(change)));
+        let given_up: HashSet<(Rtype, Name)> =
+            plan.changes.iter().filter(is_given_up).map(Change::meant_rrset).collect();
+        let others = plan.changes.iter().filter(|change| !given_up.contains(&change.meant_rrset()));
         let (lasting, passing): (Vec<&Change>, Vec<_>) = others.partition(|change| change.kind.after().is_some());
         let mut homes = HashMap::new();
         for change in lasting.into_iter().chain(passing) {
@@ -472,14 +474,9 @@ impl<'a> ChangePlaces<'a> {
         }
         // What a host gave up is listed with the name that it got, so that a rename is seen whole.
         let stays = |change: &&Change| change.subject.host().is_some_and(|host| homes.contains_key(&host));
-        let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(rrset_of).collect();
+        let with_hosts: HashSet<(Rtype, Name)> = plan.changes.iter().filter(stays).map(Change::meant_rrset).collect();
         ChangePlaces { unclaimed: given_up.difference(&with_hosts).cloned().collect(), homes }
     }
-}
-
-/// The RRset of a change; of a TXT of the registry the one that it records.
-fn rrset_of(change: &Change) -> (Rtype, Name) {
-    change.registered().unwrap_or_else(|| (change.key.rtype, change.key.owner.as_name().to_name()))
 }
 
 /// The heading above the changes of a group.
@@ -501,7 +498,7 @@ fn by_name<'a>(changes: &[&'a Change], first: Option<&Name>) -> Vec<&'a Change> 
     let mut ordered: Vec<_> = changes
         .iter()
         .map(|&change| {
-            let (_, registered) = rrset_of(change);
+            let (_, registered) = change.meant_rrset();
             let name = targets.get(&registered.as_name()).map_or_else(|| registered.clone(), |name| name.to_name());
             let reverse = address_of(registered.as_name());
             (Some(&name) != first, name.to_string(), reverse, change.key.rtype == Rtype::TXT, change)
