@@ -14,7 +14,7 @@
 //! | PTR | at the reverse name of a whole address |
 //! | PTR that adds | it points to a name directly below a domain of a project |
 //! | any | its RRset is ours by its mark where it is created, and stays of whom it is; where marks are the registry |
-//! | one that changes a mark alone | it puts our `owner` in the place of another, with the reason `adopted` |
+//! | one that changes a mark alone | it puts our `owner` in the place of another, or of none where TXT are read, with the reason `adopted` |
 //! | TXT of the registry | `registry = "txt"`; it adds or removes the registry's text for an RRset that the plan creates or deletes |
 //! | any that a file states | not the SOA; its name is at or below a domain of its project, and may be an apex or a wildcard |
 //!
@@ -391,7 +391,11 @@ fn marked(change: &Change, marking: &Marking) -> ShapeVerdict {
         ChangeKind::Delete { .. } => return Ok(()),
         ChangeKind::Create { .. } => marking.mark(change.subject.manifest()),
         ChangeKind::Modify { before, .. } if change.is_of_mark() => {
-            marking.mark(None).and_then(|_| before.mark()).map(|mark| mark.of_owner(owner))
+            marking.mark(None).and_then(|ours| match before.mark() {
+                Some(mark) => Some(mark.of_owner(owner)),
+                // A TXT of external-dns may have said whose it was.
+                None => marking.registry.reads_texts().then_some(ours),
+            })
         }
         ChangeKind::Modify { before, .. } => before.mark().cloned(),
     };

@@ -19,7 +19,7 @@ use crate::change::{BlockCode, Change, Notice, NoticeCode, RecordedRrset};
 use crate::claim::{OrphanName, Rule, Subject};
 use crate::desired::records::StatedSubject;
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef, Rdata, Rtype, reverse};
+use crate::dns::{Name, NameRef, Rdata, RrsetMark, Rtype, reverse};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::live::{LiveRrset, PoolCopies, ZoneIndex};
 use crate::registry::Registry;
@@ -93,6 +93,28 @@ struct AdoptionFinds {
     kept: BTreeMap<(ZoneIndex, KeptOwner), Vec<RecordedRrset>>,
 }
 
+impl AdoptionFinds {
+    /// Gives an RRset another mark, where it has an heir.
+    fn mark(&mut self, zone: ZoneIndex, recorded: RecordedRrset, mark: RrsetMark, heir: Result<Heir, KeptOwner>) {
+        match heir {
+            Ok(Heir { subject, project, evidence }) => {
+                self.statements.extend(subject.host().is_none().then(|| adopted(&recorded)));
+                self.acts.push(RuleAct {
+                    zone,
+                    owner: recorded.name,
+                    rtype: recorded.rtype,
+                    deed: RrsetDeed::SetMark(mark),
+                    rule: Rule::Adopted,
+                    actor: RuleActor { subject, project, by_right: true },
+                    evidence: evidence.into_iter().collect(),
+                });
+            }
+            Err(KeptOwner::NotSelected) => {}
+            Err(why) => self.kept.entry((zone, why)).or_default().push(recorded),
+        }
+    }
+}
+
 /// Who gets an RRset, and by which line.
 struct Heir {
     /// The subject.
@@ -148,13 +170,10 @@ impl Adoption<'_, '_> {
     fn find(&self) -> AdoptionParts {
         let context = self.context;
         let mut found = self.marks();
+        self.unmarked(&mut found);
         let AdoptionFinds { acts, statements, kept } = &mut found;
         let mut recorded_at: HashMap<(ZoneIndex, Name), RecordedRrset> = HashMap::new();
-        for found in context.live.rrsets_of(Rtype::TXT) {
-            let marking = context.marking(found.zone);
-            if marking.registry != Registry::Txt || !self.names_other(found) {
-                continue;
-            }
+        for found in self.texts(Registry::Txt) {
             // A wildcard and a name like its replacement share a TXT: both are taken over, or none.
             let (mut heirs, mut without) = (Vec::new(), Vec::new());
             for recorded in self.recorded(found) {
@@ -202,24 +221,32 @@ impl Adoption<'_, '_> {
             let mark = found.rrset.mark().filter(|mark| mark.owner == self.terms.from);
             let Some(mark) = mark.filter(|_| marking.registry.mark_place().is_some()) else { continue };
             let recorded = RecordedRrset { name: found.rrset.owner(), rtype: found.rrset.rtype() };
-            match self.heir_of(found.zone, &recorded) {
-                Ok(Heir { subject, project, evidence }) => {
-                    finds.statements.extend(subject.host().is_none().then(|| adopted(&recorded)));
-                    finds.acts.push(RuleAct {
-                        zone: found.zone,
-                        owner: recorded.name,
-                        rtype: recorded.rtype,
-                        deed: RrsetDeed::SetMark(mark.of_owner(&marking.owner)),
-                        rule: Rule::Adopted,
-                        actor: RuleActor { subject, project, by_right: true },
-                        evidence: evidence.into_iter().collect(),
-                    });
-                }
-                Err(KeptOwner::NotSelected) => {}
-                Err(why) => finds.kept.entry((found.zone, why)).or_default().push(recorded),
-            }
+            let heir = self.heir_of(found.zone, &recorded);
+            finds.mark(found.zone, recorded, mark.of_owner(&marking.owner), heir);
         }
         finds
+    }
+
+    /// Searches the RRsets without a mark that a TXT of external-dns records, where marks are the registry: they get ours, and the
+    /// TXT stays as it is.
+    fn unmarked(&self, finds: &mut AdoptionFinds) {
+        for found in self.texts(Registry::Owner) {
+            let ours = &self.context.marking(found.zone).owner;
+            let is_unmarked = |RecordedRrset { name, rtype }: &RecordedRrset| {
+                let live = self.context.live.stated_rrset(name.as_name(), *rtype);
+                live.is_some_and(|live| live.rrset.mark().is_none())
+            };
+            for recorded in self.recorded(found).into_iter().filter(is_unmarked) {
+                let heir = self.heir(found, &recorded);
+                finds.mark(found.zone, recorded, RrsetMark::of(ours), heir);
+            }
+        }
+    }
+
+    /// The TXT that name the other owner, in zones with this registry.
+    fn texts(&self, registry: Registry) -> impl Iterator<Item = LiveRrset<'_>> {
+        let is_of = move |found: &LiveRrset<'_>| self.context.marking(found.zone).registry == registry;
+        self.context.live.rrsets_of(Rtype::TXT).filter(move |found| is_of(found) && self.names_other(*found))
     }
 
     /// Whether a TXT names the other owner.

@@ -381,20 +381,26 @@ impl<'a, 'c> Claimant<'a, 'c> {
     fn registry_block(&self, site: &ClaimSite<'_, '_>) -> Option<SubjectBlock> {
         let context = self.context;
         let ClaimSite { zone, owner, rtype, .. } = *site;
-        if context.marking(zone).registry != Registry::Txt {
-            return None;
+        match context.marking(zone).registry {
+            Registry::Txt => {}
+            Registry::Owner => return self.foreign_block(site),
+            Registry::Journal | Registry::Noop | Registry::Metadata | Registry::Description => return None,
         }
         match own::registry_name(context, zone, owner, rtype) {
             RegistryName::TooLong(error) => Some(words::registry_too_long(owner, rtype, &error)),
             RegistryName::AtCname(name) => Some(words::registry_at_cname(owner, rtype, &name)),
             RegistryName::Unknown(name) => Some(words::registry_unknown(context, zone, &name)),
             RegistryName::Outside => None,
-            RegistryName::At(_) => match own::registration(context, zone, owner, rtype) {
-                Registration::Foreign { owner: by, at } => {
-                    Some(words::registered(context, (zone, owner, rtype), &by, &at))
-                }
-                Registration::None | Registration::Ours(_) => None,
-            },
+            RegistryName::At(_) => self.foreign_block(site),
+        }
+    }
+
+    /// The block of an RRset that is registered to another owner.
+    fn foreign_block(&self, site: &ClaimSite<'_, '_>) -> Option<SubjectBlock> {
+        let (context, ClaimSite { zone, owner, rtype, .. }) = (self.context, *site);
+        match own::registration(context, zone, owner, rtype) {
+            Registration::Foreign { owner: by, at } => Some(words::registered(context, (zone, owner, rtype), &by, &at)),
+            Registration::None | Registration::Ours(_) => None,
         }
     }
 

@@ -4,6 +4,7 @@ use super::context::RuleContext;
 use crate::dns::{Name, NameError, NameRef, Rdata, Rtype};
 use crate::live::{LiveRrset, NamePlace, ZoneIndex};
 use crate::registry::Registry;
+use crate::target::MarkPlace;
 
 /// What the registry says of an RRset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,19 +53,25 @@ pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<
     }
 }
 
-/// What the registry's TXT of an RRset say, at the first of their names that has one; or what its mark says, where marks are the
-/// registry.
+/// What the registry says of an RRset: its TXT, or the mark of the RRset where marks are the registry. An RRset whose keys name no
+/// owner may have been made by external-dns, which has only TXT: these are read there, too, and never written.
 pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
     let marking = context.marking(zone);
-    if marking.registry.mark_place().is_some() {
-        return match other_owner(context, zone, owner, rtype) {
-            Some(other) => Registration::Foreign { owner: other.to_owned(), at: owner.to_name() },
-            None if context.live.stated_rrset(owner, rtype).is_some_and(|found| found.rrset.mark().is_some()) => {
-                Registration::Ours(Vec::new())
-            }
-            None => Registration::None,
-        };
+    let Some(place) = marking.registry.mark_place() else { return by_text(context, zone, owner, rtype) };
+    match context.live.stated_rrset(owner, rtype).and_then(|found| found.rrset.mark()) {
+        Some(mark) if mark.owner == marking.owner => Registration::Ours(Vec::new()),
+        Some(mark) => Registration::Foreign { owner: mark.owner.clone(), at: owner.to_name() },
+        None if place == MarkPlace::Owner => match by_text(context, zone, owner, rtype) {
+            Registration::Ours(_) => Registration::Ours(Vec::new()),
+            other => other,
+        },
+        None => Registration::None,
     }
+}
+
+/// What the TXT of an RRset say, at the first of their names that has one.
+fn by_text(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
+    let marking = context.marking(zone);
     let names = marking.form.names(owner, rtype);
     let is_open =
         |name: &Name| matches!(context.live.place_of_text(name.as_name()), NamePlace::Open(place) if place == zone);
@@ -102,7 +109,7 @@ pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     match context.marking(found.zone).registry {
         Registry::Journal => context.live.is_recorded_own(found.rrset.owner().as_name(), found.rrset.rtype()),
         Registry::Noop => true,
-        Registry::Txt => {
+        Registry::Txt | Registry::Owner => {
             let said = registration(context, found.zone, found.rrset.owner().as_name(), found.rrset.rtype());
             matches!(said, Registration::Ours(_))
         }
@@ -110,15 +117,13 @@ pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     }
 }
 
-/// Who else an RRset is of by its mark; none where it has no mark, or ours.
-pub fn other_owner<'c>(
-    context: &RuleContext<'c>,
-    zone: ZoneIndex,
-    owner: NameRef<'_>,
-    rtype: Rtype,
-) -> Option<&'c str> {
-    let mark = context.live.stated_rrset(owner, rtype)?.rrset.mark()?;
-    (mark.owner != context.marking(zone).owner).then_some(mark.owner.as_str())
+/// Who else an RRset is of, where marks are the registry; none where nothing says so.
+pub fn other_owner(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<String> {
+    context.marking(zone).registry.mark_place()?;
+    match registration(context, zone, owner, rtype) {
+        Registration::Foreign { owner, .. } => Some(owner),
+        Registration::None | Registration::Ours(_) => None,
+    }
 }
 
 /// The name of the TXT of an RRset, where it is not known what is at that name. Then it is not known to which owner the

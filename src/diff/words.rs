@@ -343,7 +343,7 @@ pub fn not_owner(
     let message =
         format!("{shown} {} holds `{wrong}`, which is wrong, and `{us}` did not create the RRset", wrong.rtype);
     let unread = match context.marking(zone).registry {
-        Registry::Txt => own::unreadable_text(context, zone, owner, wrong.rtype),
+        Registry::Txt | Registry::Owner => own::unreadable_text(context, zone, owner, wrong.rtype),
         Registry::Journal | Registry::Noop | Registry::Metadata | Registry::Description => None,
     };
     if let Some(at) = unread {
@@ -354,7 +354,7 @@ pub fn not_owner(
         let hint = "set `txt_encrypt_aes_key` to the key of external-dns, or correct it";
         return block(BlockCode::NotOwner, message, hint);
     }
-    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, wrong.rtype)))
+    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, wrong.rtype).as_deref()))
 }
 
 /// What to do with a wrong RRset that is not ours; `by` is who else it is of, where its mark says so.
@@ -552,7 +552,11 @@ pub fn lacks_value(
 ) -> SubjectBlock {
     let (shown, us) = (readable(owner), &context.marking(zone).owner);
     let message = format!("{shown} {} lacks `{missing}`, and `{us}` did not create the RRset", missing.rtype);
-    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, missing.rtype)))
+    block(
+        BlockCode::NotOwner,
+        message,
+        correct_foreign(own::other_owner(context, zone, owner, missing.rtype).as_deref()),
+    )
 }
 
 /// That a host's address, or a PTR to its name, stays where a file states it.

@@ -366,14 +366,16 @@ fn empty() -> ParameterValue {
     ParameterValue::Text(String::new())
 }
 
-/// How own RRsets are known at the targets of a provider. Keys of etcd and services of Cloud Map have their owner with them.
+/// How own RRsets are known at the targets of a provider. Keys of etcd and services of Cloud Map have their owner with them, and need
+/// no TXT.
 fn possible(provider: RecordProvider, registry: Registry) -> Registry {
     match (provider, registry) {
         (_, Registry::Noop) => Registry::Noop,
-        (RecordProvider::AwsSd, Registry::Journal) | (RecordProvider::CoreDns, _) => Registry::Journal,
+        (RecordProvider::AwsSd | RecordProvider::CoreDns, Registry::Journal) => Registry::Journal,
+        (RecordProvider::CoreDns, _) => Registry::Owner,
         (RecordProvider::AwsSd, _) => Registry::Description,
         (RecordProvider::Azure | RecordProvider::AzurePrivate, Registry::Metadata) => Registry::Metadata,
-        (_, Registry::Metadata | Registry::Description) => Registry::Txt,
+        (_, Registry::Metadata | Registry::Description | Registry::Owner) => Registry::Txt,
         (_, registry) => registry,
     }
 }

@@ -261,6 +261,11 @@ impl ForeignChanges {
         };
         let marked = [Registry::Metadata, Registry::Description].into_iter().flat_map(of);
         foreign.extend(marked.filter(is_other).map(|place| (place, None)));
+        // An RRset whose keys name no owner is ours where a TXT says so.
+        let has_mark = |place: &usize| survey.changes[*place].kind.before().and_then(Rrset::mark).is_some();
+        let (marked, unmarked): (Vec<usize>, Vec<usize>) = of(Registry::Owner).into_iter().partition(has_mark);
+        foreign.extend(marked.into_iter().filter(is_other).map(|place| (place, None)));
+        foreign.extend(unregistered(survey, unmarked, config));
         let kept = of(Registry::Journal);
         if !kept.is_empty() {
             let sights = CopySights::of(config);

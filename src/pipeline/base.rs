@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::findings::{BaseRemark, Findings};
-use super::record_targets;
+use super::settings::judge_targets;
 use crate::diag::{Code, Diagnostic, Diagnostics, Files, Severity};
 use crate::git::{FOREIGN, GitError, Repository};
 use crate::inventory::model::Inventory;
@@ -173,7 +173,7 @@ pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> 
     let name = base.to_owned();
     let (layer, commit) = find(workspace, base)?;
     let (LoadedWorkspace { inventory, diagnostics }, borrowed) =
-        read::load_behind(layer, workspace, now, record_targets::check);
+        read::load_behind(layer, workspace, now, judge_targets);
     match inventory {
         Ok(inventory) => Ok(Base { inventory, name, commit, diagnostics, borrowed }),
         Err(files) => {

@@ -1,11 +1,25 @@
-//! Whether the targets of pools can keep the marks that `registry` says.
+//! Where the targets of pools keep the marks that `registry` says, and whether they can.
 
 use crate::diag::Diagnostics;
 use crate::dns::Rtype;
 use crate::inventory::model::Config;
+use crate::inventory::pool::{Pool, TargetSpec};
 use crate::provider;
 use crate::registry::Registry;
-use crate::target::TargetCapabilities;
+use crate::target::{MarkPlace, TargetCapabilities};
+
+/// Makes the owner of keys the registry where `txt` is said of targets that have it with their keys: they need no TXT.
+pub(super) fn settle(config: &mut Config) {
+    let has_owner =
+        |target: &TargetSpec| provider::capabilities(target).is_some_and(|own| own.marks == Some(MarkPlace::Owner));
+    let is_txt = |pool: &&mut Pool| pool.marking.registry == Registry::Txt;
+    for pool in config.pools.iter_mut().filter(is_txt) {
+        if pool.targets.iter().all(has_owner) {
+            pool.marking.registry = Registry::Owner;
+            pool.targets.iter_mut().for_each(|target| target.has_marks = true);
+        }
+    }
+}
 
 /// Refuses `registry` of pools with a target that cannot keep such marks.
 pub(super) fn check(config: &Config) -> Diagnostics {

@@ -37,7 +37,13 @@ impl From<Problem> for OpenError {
 ///
 /// Commands that read all files report what is wrong with a record, as of project files.
 pub fn read_settings(workspace: &Path) -> SettingsFile {
-    SettingsFile::read(workspace).with_records(record_targets::check)
+    SettingsFile::read(workspace).with_records(judge_targets)
+}
+
+/// Judges what only the providers of targets know: where they keep marks, and whether those of DNS update records can be used.
+pub(super) fn judge_targets(config: &mut Config) -> Diagnostics {
+    mark_places::settle(config);
+    record_targets::check(config)
 }
 
 /// Loads zonewright.toml alone, and checks the targets' settings.

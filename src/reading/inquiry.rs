@@ -18,7 +18,6 @@ use crate::inventory::stated::StatedEntry;
 use crate::live::asked::AskedZone;
 use crate::live::{Live, LiveZone, ZoneIndex};
 use crate::progress::{Progress, RunStage};
-use crate::registry::Registry;
 use crate::target::{Question, ReadTarget, TargetId, transfer_is_cheaper};
 
 /// A zone that is queried name by name.
@@ -168,7 +167,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             };
             ask(&name, &[Rtype::SOA, Rtype::AAAA, Rtype::A, Rtype::TXT]);
             let types = [Rtype::AAAA, Rtype::A, Rtype::CNAME, Rtype::TXT].into_iter();
-            let texts = types.filter(|_| marking.registry == Registry::Txt);
+            let texts = types.filter(|_| marking.registry.reads_texts());
             let texts = texts.flat_map(|rtype| marking.form.names(name.as_name(), rtype)).filter(is_inside);
             texts.for_each(|text| ask(&text, &[Rtype::SOA, Rtype::TXT]));
         }
@@ -222,7 +221,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         let managed: &[Rtype] = if is_reverse { &[Rtype::PTR] } else { self.of_names };
         let config = &self.inventory.config;
         let marking = config.marking(&config.zones[self.asking[place].zone.0 as usize]);
-        if about == QueryScope::All && marking.registry == Registry::Txt {
+        if about == QueryScope::All && marking.registry.reads_texts() {
             for txt in managed.iter().flat_map(|rtype| marking.form.names(name.as_name(), *rtype)) {
                 if self.place_of(txt.as_name()) == Some(place) {
                     add(&txt, &[Rtype::SOA, Rtype::TXT]);

@@ -18,7 +18,6 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::{Apexes, Live, LiveRrset, LiveZone, ZoneIndex};
 use crate::names::holders::held_name;
 use crate::names::{HolderRow, NameHolder, NameIndex};
-use crate::registry::Registry;
 use crate::target::transfer_is_cheaper;
 
 /// How many questions are asked about a name of a host, and about a reverse name, where there are records: SOA, AAAA
@@ -104,7 +103,7 @@ impl<'a> NeededNames<'a> {
         let config = &self.inventory.config;
         let mut note = |name: NameRef<'_>, questions: Option<u64>, is_held: bool| {
             let Some(ZoneIndex(zone)) = apexes.zone_of(name) else { return };
-            let has_registry = config.marking(&config.zones[zone as usize]).registry == Registry::Txt;
+            let has_registry = config.marking(&config.zones[zone as usize]).registry.reads_texts();
             let extent = &mut extents[zone as usize];
             if let Some(questions) = questions {
                 extent.is_needed = true;

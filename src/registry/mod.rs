@@ -28,6 +28,8 @@ words! {
         Metadata = "metadata",
         /// The description of each of them.
         Description = "description",
+        /// The owner of their keys.
+        Owner = "owner",
     }
 }
 
@@ -37,8 +39,14 @@ impl Registry {
         match self {
             Registry::Metadata => Some(MarkPlace::Metadata),
             Registry::Description => Some(MarkPlace::Description),
+            Registry::Owner => Some(MarkPlace::Owner),
             Registry::Journal | Registry::Txt | Registry::Noop => None,
         }
+    }
+
+    /// Whether TXT next to RRsets may say whose they are: where keys have owners, those that external-dns wrote.
+    pub fn reads_texts(self) -> bool {
+        matches!(self, Registry::Txt | Registry::Owner)
     }
 }
 
@@ -81,8 +89,8 @@ impl Marking {
 
     /// The mark of an RRset that is made for a manifest, or for anything else; none where the registry is not at RRsets.
     pub fn mark(&self, manifest: Option<(&str, &str)>) -> Option<RrsetMark> {
-        self.registry.mark_place()?;
-        let resource = label::resource(manifest).filter(|resource| resource.len() <= MAX_RESOURCE);
+        let has_room = self.registry.mark_place()? != MarkPlace::Owner;
+        let resource = label::resource(manifest).filter(|resource| has_room && resource.len() <= MAX_RESOURCE);
         Some(RrsetMark { owner: self.owner.clone(), resource })
     }
 

@@ -138,6 +138,8 @@ words! {
         Metadata = "metadata",
         /// The description of what has the records.
         Description = "description",
+        /// The owner of each key: of an RRset all keys have the same. It has no room for more than the owner.
+        Owner = "owner",
     }
 }
 

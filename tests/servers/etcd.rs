@@ -522,6 +522,81 @@ fn keys_of_others_are_kept_and_block_who_needs_their_names() {
 }
 
 #[test]
+fn the_owner_of_a_key_is_its_mark_and_a_text_of_external_dns_is_only_read() {
+    let Some(site) = Site::start(1) else { return };
+    let zone = site.zones[0].clone();
+    let file = site.path().join("zonewright.toml");
+    let settings = fs::read_to_string(&file).expect("a file").replace("permission = \"full\"", "permission = \"own\"");
+    fs::write(&file, settings.replacen("owner =", "registry = \"txt\"\nowner =", 1)).expect("a file");
+    let path = |rest: &str| format!("/skydns/example/z0/{rest}/0a0b0c0d");
+    let address = json!({"host": "192.0.2.9", "ttl": 300, "targetstrip": 1});
+    let text = |owner: &str| json!({"text": format!("heritage=external-dns,external-dns/owner={owner}"), "ttl": 300, "targetstrip": 1});
+    ["plain", "texted", "ours"].iter().for_each(|label| site.etcd.put(&path(label), &address));
+    site.etcd.put(&path("theirs"), &json!({"host": "192.0.2.9", "ttl": 300, "targetstrip": 1, "owner": "x"}));
+    site.etcd.put(&path("a-texted"), &text("x"));
+    site.etcd.put(&path("a-ours"), &text("fleet-dns"));
+    site.etcd.put(&path("a-taken"), &text("x"));
+    let labels = ["plain", "texted", "ours", "theirs", "taken", "new"];
+    let state = |labels: &[&str]| {
+        site.state(&zone, &labels.iter().flat_map(|label| one(&zone, label, 300, "192.0.2.1")).collect());
+    };
+    let apply = || {
+        let plan = plan_in(site.path(), &[]);
+        let blocked = plan.document["blocked"].as_array().expect("a list");
+        assert!(blocked.iter().all(|own| own["code"] == "not-owner"), "{blocked:?}");
+        let text = |value: &Value| value.as_str().expect("text").to_owned();
+        let blocked: BTreeMap<String, String> =
+            blocked.iter().map(|own| (text(&own["subject"]), text(&own["hint"]))).collect();
+        let applied = apply_in(site.path(), &plan.file, &[]);
+        assert_eq!(applied.exit, Some(0), "{}", applied.said());
+        blocked
+    };
+    /// What the one key of a name says.
+    fn key_of(site: &Site, label: &str) -> Value {
+        let keys = site.etcd.keys();
+        let start = format!("/skydns/example/z0/{label}/");
+        let mut own = keys.iter().filter(|(key, _)| key.starts_with(&start));
+        let (_, value) = own.next().unwrap_or_else(|| panic!("no key of {label}: {keys:?}"));
+        assert!(own.next().is_none(), "{keys:?}");
+        serde_json::from_str(value).expect("JSON")
+    }
+    let subject = |label: &str| format!("record:static/{label}.z0.example.");
+
+    state(&labels);
+    let blocked = apply();
+    assert_eq!(blocked.keys().cloned().collect::<Vec<_>>(), ["plain", "taken", "texted", "theirs"].map(subject));
+    for label in ["theirs", "texted", "taken"] {
+        assert!(blocked[&subject(label)].contains("adopt --from-owner x"), "{blocked:?}");
+    }
+    assert_eq!(key_of(&site, "new")["owner"], "fleet-dns");
+    assert_eq!(key_of(&site, "ours")["host"], "192.0.2.1", "the TXT says that it is ours");
+    assert!(!site.etcd.keys().keys().any(|key| key.contains("/a-new/")), "no TXT is written");
+
+    let adopted = site.path().join("adopted.json");
+    let output =
+        quiet_in(site.path()).args(["adopt", "--from-owner", "x", "--out"]).arg(&adopted).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}{}", text_of(&output.stdout), text_of(&output.stderr));
+    let applied = apply_in(site.path(), &adopted, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    for label in ["theirs", "texted"] {
+        let key = key_of(&site, label);
+        assert_eq!((&key["owner"], &key["host"]), (&json!("fleet-dns"), &json!("192.0.2.9")), "{label}");
+    }
+    assert_eq!(key_of(&site, "a-texted"), text("x"), "the TXT is only read");
+
+    assert_eq!(apply().into_keys().collect::<Vec<_>>(), ["plain", "taken"].map(subject));
+    for label in ["theirs", "texted"] {
+        let key = key_of(&site, label);
+        assert_eq!((&key["owner"], &key["host"]), (&json!("fleet-dns"), &json!("192.0.2.1")), "{label}");
+    }
+    state(&["plain", "taken"]);
+    apply();
+    let left: BTreeSet<String> = site.etcd.keys().into_keys().filter(|key| key.starts_with("/skydns/")).collect();
+    let kept = ["a-ours", "a-taken", "a-texted", "plain"].map(path);
+    assert_eq!(left, BTreeSet::from(kept));
+}
+
+#[test]
 fn a_name_below_another_is_blocked_before_coredns_mixes_them() {
     let Some(site) = Site::start(1) else { return };
     let zone = site.zones[0].clone();

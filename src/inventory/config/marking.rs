@@ -38,7 +38,7 @@ pub fn warn_of_idle_key<'p>(
     mut pools: impl Iterator<Item = &'p Pool>,
     reader: &mut TableReader<'_>,
 ) {
-    if pools.any(|pool| pool.marking.registry == Registry::Txt) {
+    if pools.any(|pool| pool.marking.registry.reads_texts()) {
         return;
     }
     let message = "`txt_encrypt_aes_key` has no effect: no pool has `registry = \"txt\"`";

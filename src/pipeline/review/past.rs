@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::inputs::{PlanInput, PlanRequest};
-use super::super::record_targets;
+use super::super::settings::judge_targets;
 use super::super::sights::CopySights;
 use super::{ReviewSubject, based};
 use crate::apply::OutcomeCode;
@@ -99,7 +99,7 @@ fn accepted(
         layer.files.extend(files.into_iter().map(|file| (file.name, file.content)));
         layer.replaced.extend(export.files.iter().cloned());
     }
-    let (loaded, _) = read::load_behind(Box::new(layer), request.workspace, request.now, record_targets::check);
+    let (loaded, _) = read::load_behind(Box::new(layer), request.workspace, request.now, judge_targets);
     let Ok(mut inventory) = loaded.inventory else { return Ok(None) };
     last::keep_in_l3(&mut inventory, &state.l3_switches()?);
     // Its files do not say which zones the targets of records list.

@@ -2,7 +2,7 @@
 
 use super::keys::is_reverse;
 use super::layout::EtcdLayout;
-use super::service::EtcdService;
+use super::service::{EtcdService, KeyOwners};
 use crate::dns::{NameRef, Rdata, Rtype, Ttl, ZoneName};
 use crate::target::{RecordBounds, RecordTypes};
 
@@ -27,7 +27,7 @@ fn quirks(zone: &ZoneName, (owner, rtype): (NameRef<'_>, Rtype), values: &[&Rdat
     // What CoreDNS makes of the key must be the same record.
     let is_said = |rdata: &&&Rdata| {
         let service = EtcdService::of(rtype, rdata, Ttl::MAX, None);
-        let record = service.and_then(|service| service.record(rtype == Rtype::PTR, None).ok());
+        let record = service.and_then(|service| service.record(rtype == Rtype::PTR, KeyOwners::Ours(None)).ok());
         record.is_some_and(|record| record.rtype == rtype && record.rdata == ***rdata)
     };
     let unsaid = values.iter().find(|rdata| !is_said(rdata))?.as_rdata(rtype);

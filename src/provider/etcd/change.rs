@@ -9,7 +9,7 @@ use super::json::{Comparison, Operation, Transaction};
 use super::keys::{NamedKey, is_reverse};
 use super::layout::EtcdLayout;
 use super::seen::{ComparedName, SeenKeys, SeenName};
-use super::service::{EtcdService, ServiceRecord, with_ttl};
+use super::service::{EtcdService, KeyOwners, ServiceRecord, rewritten};
 use crate::dns::{ChangeKind, Name, Rdata, Rrset, Rtype, ZoneName};
 use crate::target::{EditSize, RrsetEdit, Update, UpdateLimits, marker_key};
 
@@ -56,14 +56,14 @@ pub fn is_of_marker(zone: &ZoneName, edit: &RrsetEdit<'_>) -> bool {
     marker_key(zone).is_some_and(|key| key == *edit.key)
 }
 
-/// Makes the transaction of an update, by what was seen at its names; `owner` is what new keys say.
+/// Makes the transaction of an update, by what was seen at its names.
 ///
 /// Errors: [`ChangeFault`].
 pub fn transaction(
     layout: &EtcdLayout,
     update: &Update<'_>,
     seen: &SeenKeys,
-    owner: Option<&str>,
+    owners: KeyOwners<'_>,
 ) -> Result<PlannedTransaction, ChangeFault> {
     let mut made = PlannedTransaction { transaction: Transaction::default(), names: BTreeSet::new() };
     let mut compared: BTreeMap<String, ComparedName<'_>> = BTreeMap::new();
@@ -81,7 +81,7 @@ pub fn transaction(
             let is_it = |other: &RrsetEdit<'_>| other.key.owner == edit.key.owner && other.key.rtype == rtype;
             update.edits.iter().any(|other| is_it(other) && other.kind.after().is_none())
         };
-        let site = EditSite { edit, zone: update.zone, path: &path, found, owner, deletes: &deletes };
+        let site = EditSite { edit, zone: update.zone, path: &path, found, owners, deletes: &deletes };
         site.add_to(&mut made.transaction)?;
         made.names.insert(name.to_name());
         let is_pointer = edit.key.rtype == Rtype::PTR;
@@ -127,8 +127,8 @@ struct EditSite<'a> {
     path: &'a str,
     /// What was seen.
     found: &'a SeenName,
-    /// What new keys say of whose they are.
-    owner: Option<&'a str>,
+    /// What the owners of keys mean.
+    owners: KeyOwners<'a>,
     /// Whether the update deletes the RRset of a type at the name.
     deletes: &'a dyn Fn(Rtype) -> bool,
 }
@@ -175,17 +175,18 @@ impl EditSite<'_> {
         self.write(&of_type, transaction)
     }
 
-    /// Whether the keys are what the edit says was there, with their TTL.
+    /// Whether the keys are what the edit says was there, with their TTL and mark.
     fn is_before(&self, of_type: &[(&NamedKey, &ServiceRecord)]) -> bool {
         let Some(before) = self.edit.kind.before() else { return of_type.is_empty() };
         let mut found: Vec<&Rdata> = of_type.iter().map(|(_, record)| &record.rdata).collect();
         found.sort();
         found.dedup();
         // Both are sorted by octets.
-        found.into_iter().eq(before.rdata()) && of_type.iter().all(|(_, record)| record.ttl == before.ttl())
+        let is_same = |record: &ServiceRecord| record.ttl == before.ttl() && record.mark.as_ref() == before.mark();
+        found.into_iter().eq(before.rdata()) && of_type.iter().all(|(_, record)| is_same(record))
     }
 
-    /// Adds the keys that go, come, or get another TTL.
+    /// Adds the keys that go, come, or get another TTL or owner.
     fn write(&self, of_type: &[(&NamedKey, &ServiceRecord)], transaction: &mut Transaction) -> Result<(), ChangeFault> {
         let (name, rtype) = (self.edit.key.owner.as_name(), self.edit.key.rtype);
         let after = self.edit.kind.after();
@@ -210,8 +211,8 @@ impl EditSite<'_> {
         for (key, record) in of_type.iter().filter(|_| !is_replaced) {
             match after {
                 Some(after) if stays(&record.rdata) => {
-                    if record.ttl != after.ttl() {
-                        let text = with_ttl(&key.key.value, after.ttl())
+                    if record.ttl != after.ttl() || record.mark.as_ref() != after.mark() {
+                        let text = rewritten(&key.key.value, after, self.owners)
                             .ok_or_else(|| impossible(format!("a key of `{name}` is no object of JSON")))?;
                         transaction.operations.push(Operation::Put(key.key.key.clone(), text));
                     }
@@ -222,7 +223,8 @@ impl EditSite<'_> {
         let taken: BTreeSet<&str> = self.found.keys.iter().map(|key| key.key.key.as_str()).collect();
         for rdata in comes {
             let ttl = after.map_or(self.edit.kind.before().map(Rrset::ttl), |after| Some(after.ttl()));
-            let service = ttl.and_then(|ttl| EtcdService::of(rtype, rdata, ttl, self.owner));
+            let owner = self.owners.of_new(after);
+            let service = ttl.and_then(|ttl| EtcdService::of(rtype, rdata, ttl, owner));
             let service = service
                 .ok_or_else(|| impossible(format!("no key says {rtype} of `{name}`: `{}`", rdata.as_rdata(rtype))))?;
             let key = if is_pointer { self.path.to_owned() } else { free_key(self.path, (rtype, rdata), &taken) };

@@ -43,11 +43,6 @@ impl EtcdDelivery {
         EtcdDelivery { reader, seen: Mutex::default() }
     }
 
-    /// What new keys say of whose they are.
-    fn owner(&self) -> Option<&str> {
-        self.reader.settings.owner.as_deref()
-    }
-
     /// Does something with what was seen of a zone.
     fn with_seen<R>(&self, zone: &ZoneName, work: impl FnOnce(&mut SeenKeys) -> R) -> R {
         work(self.seen.lock().expect(HELD).entry(zone.clone()).or_default())
@@ -64,7 +59,7 @@ impl EtcdDelivery {
     pub fn see(&self, layout: &EtcdLayout, zone: &ZoneName, names: &BTreeSet<Name>) -> Result<ZoneKeys, EtcdFault> {
         let paths: Vec<(&Name, String)> =
             names.iter().filter_map(|name| Some((name, layout.path(name.as_name())?))).collect();
-        let mut all = ZoneKeys::read(layout, Vec::new(), 0, self.owner());
+        let mut all = ZoneKeys::read(layout, Vec::new(), 0, self.reader.owners());
         let chunks: Vec<&[(&Name, String)]> =
             if paths.is_empty() { vec![&[]] } else { paths.chunks(NAMES_AT_ONCE).collect() };
         for chunk in chunks {
@@ -72,7 +67,7 @@ impl EtcdDelivery {
             operations.extend([Operation::Get(layout.marker()), Operation::Get(layout.made())]);
             let looked = self.reader.client.look(&Transaction { comparisons: Vec::new(), operations })?;
             let keys: BTreeMap<String, EtcdKey> = looked.keys.into_iter().map(|key| (key.key.clone(), key)).collect();
-            let keys = ZoneKeys::read(layout, keys.into_values().collect(), looked.revision, self.owner());
+            let keys = ZoneKeys::read(layout, keys.into_values().collect(), looked.revision, self.reader.owners());
             let of_chunk: BTreeSet<Name> = chunk.iter().map(|(name, _)| (*name).clone()).collect();
             self.with_seen(zone, |seen| seen.take(layout, &keys, &of_chunk, false));
             all.add(keys);
@@ -99,7 +94,7 @@ impl EtcdDelivery {
             turn.await_before();
             self.see(layout, update.zone, &missing)?;
         }
-        Ok(self.with_seen(update.zone, |seen| change::transaction(layout, update, seen, self.owner())))
+        Ok(self.with_seen(update.zone, |seen| change::transaction(layout, update, seen, self.reader.owners())))
     }
 
     /// Sends an update.

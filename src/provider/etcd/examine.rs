@@ -15,7 +15,7 @@ pub fn examine(node: &SettingsNode, context: &ProviderContext<'_>, zones: &[&Zon
     let place = match EtcdClient::open(&settings, context.workspace) {
         Err(fault) => not_opened(place, fault),
         Ok(client) => {
-            let reader = EtcdReader { client, settings };
+            let reader = EtcdReader { client, settings, has_marks: context.has_marks };
             let parts = |EtcdZone { contents, opaque, octets, .. }| (contents, opaque, octets);
             look_by_api(place, zones, |zone| reader.read(zone).map(parts))
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::layout::EtcdLayout;
-use super::service::{EtcdService, ServiceRecord};
+use super::service::{EtcdService, KeyOwners, ServiceRecord};
 use crate::dns::{
     ContentsError, Name, NameRef, Rdata, Rrset, Rtype, Ttl, ZoneBuilder, ZoneContents, ZoneName, reverse,
 };
@@ -50,15 +50,15 @@ pub struct ZoneKeys {
 }
 
 impl ZoneKeys {
-    /// The keys of a zone and those of zonewright; `owner` is what the settings say.
-    pub fn read(layout: &EtcdLayout, keys: Vec<EtcdKey>, revision: i64, owner: Option<&str>) -> ZoneKeys {
+    /// The keys of a zone and those of zonewright.
+    pub fn read(layout: &EtcdLayout, keys: Vec<EtcdKey>, revision: i64, owners: KeyOwners<'_>) -> ZoneKeys {
         let marker = layout.marker();
         let mut all = ZoneKeys { revision, named: Vec::new(), strange: Vec::new(), marker: None };
         for key in keys {
             if key.key == marker {
                 all.marker = Some(key);
             } else if !layout.is_own(&key.key) {
-                match named(layout, key, owner) {
+                match named(layout, key, owners) {
                     Ok(named) => all.named.push(named),
                     Err(key) => all.strange.push(key),
                 }
@@ -98,8 +98,11 @@ impl ZoneKeys {
         for (owner, keys) in self.by_owner() {
             opaque.extend(opaque_at(&owner, &keys, &shadows));
             for own in keys {
-                if let Ok(ServiceRecord { rtype, ttl, rdata }) = &own.record {
+                if let Ok(ServiceRecord { rtype, ttl, rdata, mark }) = &own.record {
                     builder.push(owner.as_name(), *rtype, *ttl, rdata.as_octets())?;
+                    if let Some(mark) = mark {
+                        builder.mark(owner.as_name(), *rtype, mark.clone());
+                    }
                 }
             }
         }
@@ -158,7 +161,7 @@ pub fn of_no_name(key: &EtcdKey) -> String {
 }
 
 /// A key with its name and its record; the key itself where it is of no name.
-fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKey, EtcdKey> {
+fn named(layout: &EtcdLayout, key: EtcdKey, owners: KeyOwners<'_>) -> Result<NamedKey, EtcdKey> {
     let service: Option<EtcdService> = serde_json::from_slice(&key.value).ok();
     let strip = service.as_ref().map_or(0, |service| service.targetstrip);
     let Some(owner) = layout.owner(&key.key, strip) else { return Err(key) };
@@ -168,7 +171,7 @@ fn named(layout: &EtcdLayout, key: EtcdKey, own: Option<&str>) -> Result<NamedKe
         None => Err("a key whose value CoreDNS cannot read".to_owned()),
         // CoreDNS reads it only while there is no key below the path.
         Some(_) if strip == 0 && !is_whole_path => Err("a key at the path of its name".to_owned()),
-        Some(service) => service.record(is_whole_path, own),
+        Some(service) => service.record(is_whole_path, owners),
     };
     Ok(NamedKey { key, owner, record })
 }
@@ -190,6 +193,11 @@ fn opaque_at(owner: &Name, keys: &[&NamedKey], shadows: &BTreeSet<Name>) -> Vec<
             records().filter(|record| record.rtype == rtype).map(|record| record.ttl.as_secs()).collect();
         if ttls.len() > 1 {
             found.push(opaque(format!("{rtype} keys with different TTLs")));
+        }
+        let mut marks = records().filter(|record| record.rtype == rtype).map(|record| &record.mark);
+        let first = marks.next();
+        if marks.any(|mark| Some(mark) != first) {
+            found.push(opaque(format!("{rtype} keys of different owners")));
         }
     }
     if shadows.contains(owner) {

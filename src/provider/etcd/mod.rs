@@ -37,7 +37,8 @@ use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::Diagnostics;
 use crate::inventory::node::{SettingsNode, SourceText};
 use crate::target::{
-    AtomicUnit, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome, ZoneMaking,
+    AtomicUnit, MarkPlace, PublicationProof, RecordBounds, RrsetComparison, TargetCapabilities, ZoneFence, ZoneHome,
+    ZoneMaking,
 };
 
 use self::client::EtcdClient;
@@ -72,7 +73,7 @@ fn capabilities(_: &SettingsNode) -> TargetCapabilities {
         bounds: bounds::BOUNDS,
         proof: PublicationProof::ReadBack,
         pace: None,
-        marks: None,
+        marks: Some(MarkPlace::Owner),
     }
 }
 
@@ -89,14 +90,15 @@ fn checked(settings: &SettingsNode, context: &ProviderContext<'_>) -> EtcdSettin
 /// Opens a target; fetches its password.
 fn open(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedReader {
     let settings = checked(settings, context);
-    Ok(Box::new(EtcdReader { client: EtcdClient::open(&settings, context.workspace)?, settings }))
+    let client = EtcdClient::open(&settings, context.workspace)?;
+    Ok(Box::new(EtcdReader { client, settings, has_marks: context.has_marks }))
 }
 
 /// Opens a target to write to it, as [`open`] does.
 fn open_writer(settings: &SettingsNode, context: &ProviderContext<'_>) -> OpenedWriter {
     let settings = checked(settings, context);
     let client = EtcdClient::open(&settings, context.workspace)?;
-    Ok(Box::new(EtcdWriter::new(EtcdReader { client, settings })))
+    Ok(Box::new(EtcdWriter::new(EtcdReader { client, settings, has_marks: context.has_marks })))
 }
 
 /// Which records a target takes; it need not be asked.

@@ -150,6 +150,7 @@ pub fn reads_of(path: &str) -> [Operation; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::service::KeyOwners;
     use super::*;
     use crate::dns::ZoneName;
 
@@ -170,7 +171,7 @@ mod tests {
                 value: br#"{"host":"192.0.2.1","targetstrip":1}"#.to_vec(),
             }
         };
-        let keys = ZoneKeys::read(&layout, there.iter().map(key).collect(), 7, None);
+        let keys = ZoneKeys::read(&layout, there.iter().map(key).collect(), 7, KeyOwners::Ours(None));
         let names: BTreeSet<Name> = names.iter().map(|text| name(text)).collect();
         let mut seen = SeenKeys::default();
         seen.take(&layout, &keys, &names, is_whole);
@@ -216,7 +217,7 @@ mod tests {
         let layout = EtcdLayout::new("/skydns/", &ZoneName::new(Name::parse("example.net").unwrap())).unwrap();
         let mut seen = SeenKeys::default();
         let names = BTreeSet::from([name("a"), name("b")]);
-        seen.take(&layout, &ZoneKeys::read(&layout, Vec::new(), 7, None), &names, true);
+        seen.take(&layout, &ZoneKeys::read(&layout, Vec::new(), 7, KeyOwners::Ours(None)), &names, true);
         assert!(!seen.lacks(&layout, &name("a")));
         let below = BTreeSet::from([name("x.a")]);
         seen.begin(&layout, &below);

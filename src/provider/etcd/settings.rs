@@ -28,7 +28,7 @@ pub struct EtcdSettings {
     pub ca_file: Option<String>,
     /// The files with the certificate and the key of this client.
     pub client_files: Option<(String, String)>,
-    /// What `owner` says in keys that are written; keys of other owners are left.
+    /// What `owner` says in keys that are written, unless owners are marks; keys of other owners are left.
     pub owner: Option<String>,
     /// How long one request may take.
     pub timeout: Duration,

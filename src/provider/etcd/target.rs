@@ -4,6 +4,7 @@ use super::client::{EtcdClient, EtcdFault, KeysRead};
 use super::json::{Operation, Transaction};
 use super::keys::ZoneKeys;
 use super::layout::EtcdLayout;
+use super::service::KeyOwners;
 use super::settings::EtcdSettings;
 use crate::diag::Problem;
 use crate::dns::{ZoneContents, ZoneName};
@@ -16,6 +17,8 @@ pub struct EtcdReader {
     pub client: EtcdClient,
     /// The settings.
     pub settings: EtcdSettings,
+    /// Whether the owners of keys are the marks of their RRsets.
+    pub has_marks: bool,
 }
 
 /// A zone, read whole.
@@ -31,6 +34,11 @@ pub struct EtcdZone {
 }
 
 impl EtcdReader {
+    /// What the owners of keys mean.
+    pub fn owners(&self) -> KeyOwners<'_> {
+        if self.has_marks { KeyOwners::Marks } else { KeyOwners::Ours(self.settings.owner.as_deref()) }
+    }
+
     /// Where the keys of a zone are.
     ///
     /// Errors: the zone has a label of which CoreDNS makes something else.
@@ -64,7 +72,7 @@ impl EtcdReader {
                 .hint("compare `prefix` with that of CoreDNS; a new zone needs `create = true` in its `[[zone]]`"));
         }
         keys.extend(own.keys);
-        let keys = ZoneKeys::read(&layout, keys, revision, self.settings.owner.as_deref());
+        let keys = ZoneKeys::read(&layout, keys, revision, self.owners());
         let (contents, opaque) = keys
             .contents(zone)
             .map_err(|error| self.problem(zone, EtcdFault::unusable(format!("its keys make no zone: {error}"))))?;

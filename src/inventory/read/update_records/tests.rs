@@ -145,7 +145,7 @@ tsig_key = { secret_file = "keys/bind.secret" }
       rfc2136 { server = "192.0.2.1:53", read = "axfr", tsig_key = { secret_file = "keys/bind.secret", name = "external-dns.", algorithm = "hmac-sha256" }, type = "rfc2136" }
     edge-cloudmap: Zonewright edge-cloudmap sync shop Description in internal.example.net.
       cloudmap { region = "eu-central-1", exclusive = true, namespace_type = "private", assume_role = "arn:aws:iam::123456789012:role/dns", type = "cloudmap" }
-    edge-coredns: Zonewright edge-coredns sync shop Journal in example.net.
+    edge-coredns: Zonewright edge-coredns sync shop Owner in example.net.
       etcd { endpoints = "http://127.0.0.1:2379", prefix = "/other/", ca_file = "keys/ca.pem", cert_file = "keys/client.pem", key_file = "keys/client.key", owner = "shop", type = "etcd" }
     "#);
 }
@@ -166,7 +166,7 @@ fn a_record_says_what_is_own_and_zonewright_toml_says_the_rest() {
             "coredns",
             "domain-filter: example.net, registry: txt, policy: sync",
             "endpoints = \"http://e:1\"",
-            Registry::Journal,
+            Registry::Owner,
             "fleet-dns",
         ),
         ("aws-sd", "registry: aws-sd, policy: sync", "zones = [\"example.net\"]", Registry::Description, "fleet-dns"),
@@ -178,7 +178,7 @@ fn a_record_says_what_is_own_and_zonewright_toml_says_the_rest() {
         let made = config.update_records.find("a").unwrap();
         let pool = made.pool.as_ref().unwrap_or_else(|| panic!("{}", render(&found, &files)));
         assert_eq!((pool.pool.marking.registry, pool.pool.marking.owner.as_str()), (registry, owner), "{parameters}");
-        assert_eq!(pool.pool.targets[0].has_marks, registry == Registry::Description);
+        assert_eq!(pool.pool.targets[0].has_marks, registry.mark_place().is_some());
     }
 }
 
