@@ -1,6 +1,5 @@
 //! The command line, as clap reads it. Nothing here reads files, the clock or the network.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -8,22 +7,20 @@ use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use super::candidates;
-use super::cms_args::{CmsArgs, ServeCmsArgs};
+use super::cms_args::CmsArgs;
+use super::init_args::InitArgs;
+use super::journal_args::{HistoryArgs, STATUS_WORDS, SYNC_EXITS, StateArgs, StatusArgs, SyncArgs};
 use super::name_args::{AdoptArgs, AllocateArgs, ReleaseArgs};
 use super::render_args::RenderArgs;
+use super::serve_args::{ServeArgs, serve_help};
 use super::shared_args::SharedArgs;
 use super::values::{
-    CheckFormat, FormatArg, ListenArg, PlanFormatArg, SchemaKindArg, parse_address, parse_apply, parse_key_name,
-    parse_listen, parse_url, parse_wait,
+    CheckFormat, FormatArg, ListenArg, PlanFormatArg, SchemaKindArg, parse_apply, parse_listen, parse_url, parse_wait,
 };
 use crate::codes;
-use crate::dns::Name;
 use crate::guard::Allowance;
 use crate::inventory::value::Duration;
 use crate::report::SourceUrl;
-use crate::serve::cms;
-use crate::serve::fault::{FATES, TrialFault};
-use crate::serve::quirk::{QUIRKS, ServerQuirk};
 
 /// What `--help` says below the commands; no line of it is wider than 80 columns.
 const AFTER_HELP: &str = "\
@@ -264,26 +261,6 @@ Exit codes:
 With `--once` they are those of `apply --auto`, with `--dry-run` too those of
 `plan`.";
 
-/// What `sync --help` says below the flags.
-const SYNC_EXITS: &str = "\
-Exit codes:
-  0  all of these zones are ACTIVE, or there was nothing to do
-  1  error: settings are wrong, or the state cannot be used
-  3  refused: a limit or a breaker forbids what targets lack
-  4  a zone is ERROR or PENDING, or a target still lacks changes: run it
-     again, or see who is behind: `zonewright status --pool POOL`";
-
-/// What `status --help` says below the flags.
-const STATUS_WORDS: &str = "\
-Words of `status --pool`:
-  PENDING  it is not known yet whether enough servers have it
-  ACTIVE   enough servers have it as it was applied
-  ERROR    so many servers failed that too few have it: `zonewright sync`
-  DELETED  enough servers no longer have it, as it was applied
-Each apply that changes a zone is a step of it: `newest` is the last one, and
-`step` the last one that enough servers have reached. After the status of an
-RRset is what is still to be done: ADD, UPDATE, DELETE, or NONE.";
-
 impl Command {
     /// Its name, as events have it.
     pub fn name(&self) -> &'static str {
@@ -332,62 +309,6 @@ impl Command {
                 | Command::Sync(_)
         )
     }
-}
-
-/// What `init` takes.
-#[derive(Debug, Args)]
-pub struct InitArgs {
-    /// The folder of the workspace; it is made where there is none [default: that of -C]
-    #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
-    /// Start from the zones of a server: HOST, HOST:PORT or an address, then the zones. DIR comes before.
-    #[arg(long, num_args = 2.., value_names = ["SERVER", "ZONE"], group = "live")]
-    pub from_axfr: Vec<String>,
-    /// Start from the zones of a PowerDNS, read by its API: the URL without `/api/v1`, then the zones. DIR comes before.
-    #[arg(long, num_args = 2.., value_names = ["URL", "ZONE"], group = "live", requires = "api_key_file")]
-    pub from_powerdns: Vec<String>,
-    /// Start from zones in etcd, as CoreDNS reads them: the URL of a member, or several with commas, then the zones. DIR comes
-    /// before.
-    #[arg(long, num_args = 2.., value_names = ["URL", "ZONE"], group = "live")]
-    pub from_etcd: Vec<String>,
-    /// Write the zones as files that state all their records, in YAML as octoDNS has it, instead of looking for hosts. From
-    /// then on these files are the source.
-    #[arg(long, requires = "live")]
-    pub records: bool,
-    /// The file of the key of PowerDNS's API, and nothing else. Only its owner may read it (chmod 600).
-    #[arg(long, value_name = "FILE", requires = "from_powerdns")]
-    pub api_key_file: Option<PathBuf>,
-    /// Where the PowerDNS takes updates: HOST, HOST:PORT or an address [default: the host of its API]
-    #[arg(long, value_name = "SERVER", requires = "from_powerdns")]
-    pub server: Option<String>,
-    /// What the keys of zones begin with in etcd [default: /skydns/]
-    #[arg(long, value_name = "PATH", requires = "from_etcd")]
-    pub prefix: Option<String>,
-    /// The user of etcd.
-    #[arg(long, value_name = "NAME", requires_all = ["from_etcd", "password_file"])]
-    pub user: Option<String>,
-    /// The file of the password of the user of etcd, and nothing else. Only its owner may read it (chmod 600).
-    #[arg(long, value_name = "FILE", requires = "user")]
-    pub password_file: Option<PathBuf>,
-    /// A file of certificates, as PEM, that are trusted in place of the system's.
-    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "from_axfr")]
-    pub ca_file: Option<PathBuf>,
-    /// The file of this client's certificate for etcd, as PEM.
-    #[arg(long, value_name = "FILE", requires_all = ["from_etcd", "key_file"])]
-    pub cert_file: Option<PathBuf>,
-    /// The file of the key of that certificate, as PEM. Only its owner may read it (chmod 600).
-    #[arg(long, value_name = "FILE", requires = "cert_file")]
-    pub key_file: Option<PathBuf>,
-    /// The file of the TSIG key for transfers and updates: as `tsig-keygen` prints it, or the secret alone in base64. Only its
-    /// owner may read it (chmod 600). The settings will name this file.
-    #[arg(long, value_name = "FILE", requires = "live", conflicts_with = "from_etcd")]
-    pub tsig_secret_file: Option<PathBuf>,
-    /// The name of the key, if its file does not have it.
-    #[arg(long, value_name = "NAME", requires = "tsig_secret_file", value_parser = parse_key_name)]
-    pub tsig_key: Option<Name>,
-    /// The algorithm of the key, if its file does not have it [default: hmac-sha256]
-    #[arg(long, value_name = "ALGORITHM", requires = "tsig_secret_file")]
-    pub tsig_algorithm: Option<String>,
 }
 
 /// What `plan` takes.
@@ -657,114 +578,12 @@ pub struct DoctorArgs {
     pub format: FormatArg,
 }
 
-/// What `status` takes.
-#[derive(Debug, Args)]
-pub struct StatusArgs {
-    /// The format of the output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatArg,
-    /// Show the zones, servers and RRsets of this pool: what is served of what was applied.
-    #[arg(long, value_name = "POOL", conflicts_with = "reset")]
-    pub pool: Option<String>,
-    /// Reset the breaker of this scope, `global` or `project:ID`; needs `--reason`, which the journal keeps.
-    #[arg(long, value_name = "SCOPE", conflicts_with = "format")]
-    pub reset: Option<String>,
-}
-
-/// What `history` takes.
-#[derive(Debug, Args)]
-pub struct HistoryArgs {
-    /// The number of an apply, an inventory number, a whole owner name, or an address for its reverse name [default: list
-    /// the applies]
-    #[arg(value_name = "ID|HOST|NAME", add = candidates::applies())]
-    pub subject: Option<String>,
-    /// The format of the output.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatArg,
-}
-
 /// What `accept` takes.
 #[derive(Debug, Args)]
 pub struct AcceptArgs {
     /// The source, by the name in messages: hosts, l3_tors, net_layout, ipv4_map, or the name of a source of MACs.
     #[arg(add = candidates::sources())]
     pub source: String,
-}
-
-/// What `sync` takes.
-#[derive(Debug, Args)]
-pub struct SyncArgs {
-    /// Limit to this pool [default: all]
-    #[arg(long, value_name = "POOL")]
-    pub pool: Option<String>,
-    /// The format of the outcome.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatArg,
-    /// Write metrics to this file, for the textfile collector of Prometheus; also if the run fails.
-    #[arg(long, value_name = "FILE")]
-    pub metrics: Option<PathBuf>,
-}
-
-/// What `state` takes.
-#[derive(Debug, Args)]
-pub struct StateArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: StateCommand,
-}
-
-/// What can be done with the state.
-#[derive(Debug, Subcommand)]
-pub enum StateCommand {
-    /// Take over the markers that the zones have; create the state if there is none.
-    ///
-    /// For an apply that is refused with `state-lost`: another state was used for an apply, or the state is gone. First look
-    /// at what was done. `--reason` says why this is right, and the journal keeps it. Changes nothing in DNS. A zone that
-    /// cannot be read is named and not taken over, and the command exits 1.
-    Init,
-}
-
-/// What `serve` takes.
-#[derive(Debug, Args)]
-pub struct ServeArgs {
-    /// Master files called APEX.zone, or folders of them [default: the zones that the workspace has in files]
-    #[arg(value_name = "FILE|DIR")]
-    pub paths: Vec<PathBuf>,
-    /// Where to listen, a loopback address (repeatable); port 0 means any free port.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5300", value_parser = parse_address)]
-    pub listen: Vec<SocketAddr>,
-    /// A file with the secret of an hmac-sha256 key in base64; transfers and updates must then be signed with it.
-    #[arg(long, value_name = "FILE")]
-    pub key: Option<PathBuf>,
-    /// The name of the key.
-    #[arg(long, value_name = "NAME", default_value = "zonewright.", value_parser = parse_key_name)]
-    pub key_name: Name,
-    /// Make a copy of the workspace in this folder; its targets of type `zonefile` become this server, with a new key.
-    #[arg(long = "try", value_name = "DIR", conflicts_with_all = ["paths", "key"])]
-    pub try_on: Option<PathBuf>,
-    /// Deviate from the RFC in one way (repeatable); see below.
-    #[arg(long = "quirk", value_name = "NAME")]
-    pub quirks: Vec<ServerQuirk>,
-    /// Make the Nth update fail (repeatable); see below.
-    #[arg(long = "fault", value_name = "NAME=N")]
-    pub faults: Vec<TrialFault>,
-    /// What it does in place of zones.
-    #[command(flatten)]
-    pub approvals: ServeCmsArgs,
-}
-
-/// What `serve --help` says below the flags.
-fn serve_help() -> String {
-    let list = |entries: &[(&str, &str)]| -> String {
-        entries.iter().map(|(name, meaning)| format!("  {name:18}  {meaning}\n")).collect()
-    };
-    format!(
-        "Quirks:\n{}\nFaults (N is the number of the update; the first is 1):\n{}\nFaults of `--cms` (N is the number of the \
-         request, or `all`):\n{}",
-        list(&QUIRKS),
-        list(&FATES.map(|(name, _, meaning)| (name, meaning))),
-        list(&cms::fault::FATES.map(|(name, _, meaning)| (name, meaning)))
-    )
 }
 
 /// What `schema` takes.

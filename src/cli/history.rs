@@ -1,7 +1,7 @@
 //! `history`: what was applied, when, by whom and why; of one apply, for hosts or at a name.
 
-use super::args::HistoryArgs;
 use super::exit::Exit;
+use super::journal_args::HistoryArgs;
 use super::output::{self, CommandFailure};
 use super::request::not_opened;
 use super::shared_args::SharedArgs;

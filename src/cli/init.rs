@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::args::InitArgs;
 use super::exit::Exit;
+use super::init_args::InitArgs;
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::shared_args::SharedArgs;

@@ -4,6 +4,12 @@ mod values;
 
 mod shared_args;
 
+mod init_args;
+
+mod journal_args;
+
+mod serve_args;
+
 mod args;
 
 mod candidates;

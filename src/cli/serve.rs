@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use super::args::ServeArgs;
 use super::exit::Exit;
 use super::output::{self, CommandFailure};
+use super::serve_args::ServeArgs;
 use super::shared_args::SharedArgs;
 use super::{serve_cms, signals};
 use crate::dns::{Name, ZoneContents};

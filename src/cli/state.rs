@@ -1,7 +1,7 @@
 //! `state`: manages the state.
 
-use super::args::{StateArgs, StateCommand};
 use super::exit::Exit;
+use super::journal_args::{StateArgs, StateCommand};
 use super::output::{self, CommandFailure};
 use super::progress::ProgressLine;
 use super::request::not_opened;

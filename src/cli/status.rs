@@ -1,7 +1,7 @@
 //! `status`: which apply is running, and what the state says; and breakers reset.
 
-use super::args::StatusArgs;
 use super::exit::Exit;
+use super::journal_args::StatusArgs;
 use super::output::{self, CommandFailure};
 use super::request::not_opened;
 use super::shared_args::SharedArgs;

@@ -1,9 +1,9 @@
 //! `sync`: tries again what targets lack, and asks the name servers that did not serve the last changes yet.
 
-use super::args::SyncArgs;
 use super::carry_out::{self, ApplyReach, ConductedWork};
 use super::events;
 use super::exit::Exit;
+use super::journal_args::SyncArgs;
 use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
 use super::request::{not_opened, refuse_zones};
