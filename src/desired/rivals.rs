@@ -21,6 +21,16 @@ type RivalKey = (Rtype, Option<Ttl>);
 /// A claim: the place of its subject, and its place there.
 type RivalPlace = (usize, usize);
 
+/// Claims at one name that are joined to one.
+struct RivalGroup {
+    /// The type.
+    rtype: Rtype,
+    /// The claims, in the order of their subjects; never empty.
+    places: Vec<RivalPlace>,
+    /// The values of all of them, sorted, each once.
+    values: Vec<Rdata>,
+}
+
 /// How many entries are joined to one RRset.
 const MAX_JOINED: usize = 1000;
 
@@ -44,6 +54,15 @@ fn settle_name(
     places: &[usize],
     recorded: &dyn Fn(&Name, Rtype) -> Option<String>,
 ) {
+    let groups = group(subjects, places);
+    let winners = winners(subjects, &groups, &|rtype| recorded(name, rtype));
+    let lost = losers(subjects, &groups, &winners);
+    join_values(subjects, &groups, &winners);
+    take_out(subjects, lost);
+}
+
+/// Groups the claims of some subjects, all at one name.
+fn group(subjects: &[&mut StatedSubject], places: &[usize]) -> Vec<RivalGroup> {
     let mut groups: BTreeMap<RivalKey, Vec<RivalPlace>> = BTreeMap::new();
     let mut alone: Vec<Vec<RivalPlace>> = Vec::new();
     for place in places {
@@ -56,48 +75,73 @@ fn settle_name(
             }
         }
     }
-    let joined: Vec<Vec<RivalPlace>> = groups.into_values().chain(alone).collect();
-    let values: Vec<Vec<Rdata>> = joined.iter().map(|group| values_of(subjects, group)).collect();
-    let rtype = |group: &[RivalPlace]| subjects[group[0].0].claims[group[0].1].claim.rtype;
-    let types: Vec<Rtype> = joined.iter().map(|group| rtype(group)).collect();
-    let has_others = types.iter().any(|rtype| *rtype != Rtype::CNAME);
+    let joined = groups.into_values().chain(alone).map(|places| RivalGroup {
+        rtype: claim_at(subjects, places[0]).claim.rtype,
+        values: values_of(subjects, &places),
+        places,
+    });
+    joined.collect()
+}
+
+/// The place of the group that counts, by type. `recorded` gives the manifest that the registry has for a type.
+fn winners(
+    subjects: &[&mut StatedSubject],
+    groups: &[RivalGroup],
+    recorded: &dyn Fn(Rtype) -> Option<String>,
+) -> BTreeMap<Rtype, usize> {
+    let has_others = groups.iter().any(|group| group.rtype != Rtype::CNAME);
     let mut winners: BTreeMap<Rtype, usize> = BTreeMap::new();
-    for (place, rtype) in types.iter().enumerate() {
+    for (place, group) in groups.iter().enumerate() {
         // Next to other types a CNAME never counts.
-        if *rtype == Rtype::CNAME && has_others {
+        if group.rtype == Rtype::CNAME && has_others {
             continue;
         }
-        let is_recorded = |group: &[RivalPlace]| {
-            let by = recorded(name, *rtype);
-            by.is_some() && group.iter().any(|(place, _)| manifest_of(&subjects[*place].subject) == by)
+        let is_recorded = |group: &RivalGroup| {
+            let by = recorded(group.rtype);
+            by.is_some() && group.places.iter().any(|(place, _)| manifest_of(&subjects[*place].subject) == by)
         };
-        let better = |other: usize| {
-            let recorded = is_recorded(&joined[place]).cmp(&is_recorded(&joined[other])).reverse();
-            recorded.then_with(|| by_values(*rtype, &values[place], &values[other])) == Ordering::Less
+        let better = |other: &RivalGroup| {
+            let recorded = is_recorded(group).cmp(&is_recorded(other)).reverse();
+            recorded.then_with(|| by_values(group.rtype, &group.values, &other.values)) == Ordering::Less
         };
-        let is_best = winners.get(rtype).is_none_or(|other| better(*other));
+        let is_best = winners.get(&group.rtype).is_none_or(|other| better(&groups[*other]));
         if is_best {
-            winners.insert(*rtype, place);
+            winners.insert(group.rtype, place);
         }
     }
+    winners
+}
+
+/// The claims that lose, each with the first claim of the group to which it loses.
+fn losers(
+    subjects: &[&mut StatedSubject],
+    groups: &[RivalGroup],
+    winners: &BTreeMap<Rtype, usize>,
+) -> BTreeMap<RivalPlace, RivalPlace> {
     let first_of_others = winners.iter().find(|(rtype, _)| **rtype != Rtype::CNAME).map(|(_, place)| *place);
     let mut lost: BTreeMap<RivalPlace, RivalPlace> = BTreeMap::new();
-    for (place, group) in joined.iter().enumerate() {
-        let winner = winners.get(&types[place]).copied().or(first_of_others).expect("another type hides a CNAME");
+    for (place, group) in groups.iter().enumerate() {
+        let winner = winners.get(&group.rtype).copied().or(first_of_others).expect("another type hides a CNAME");
+        let other = &groups[winner];
         let says_the_same = || {
-            let ttl = |place: usize| ttl_of(&claim_at(subjects, joined[place][0]).claim);
-            types[place] == types[winner] && ttl(place) == ttl(winner) && values[place] == values[winner]
+            let ttl = |group: &RivalGroup| ttl_of(&claim_at(subjects, group.places[0]).claim);
+            group.rtype == other.rtype && ttl(group) == ttl(other) && group.values == other.values
         };
         if winner != place && !says_the_same() {
-            lost.extend(group.iter().map(|own| (*own, joined[winner][0])));
+            lost.extend(group.places.iter().map(|own| (*own, other.places[0])));
         }
     }
-    for (place, (group, values)) in joined.iter().zip(values).enumerate() {
-        if group.len() > MAX_JOINED {
+    lost
+}
+
+/// Gives each claim of the groups that count the values of its whole group.
+fn join_values(subjects: &mut [&mut StatedSubject], groups: &[RivalGroup], winners: &BTreeMap<Rtype, usize>) {
+    for (place, RivalGroup { rtype, places, values }) in groups.iter().enumerate() {
+        if places.len() > MAX_JOINED {
             // Each would have all values of all, and no zone holds so many records of one type at a name.
             let why =
-                format!("{} entries of one type are at this name, and at most {MAX_JOINED} are joined", group.len());
-            for (subject, number) in group {
+                format!("{} entries of one type are at this name, and at most {MAX_JOINED} are joined", places.len());
+            for (subject, number) in places {
                 let origin = claim_at(subjects, (*subject, *number)).origin;
                 subjects[*subject].faults.push(StatedFault {
                     origin,
@@ -107,10 +151,10 @@ fn settle_name(
             }
             continue;
         }
-        if winners.get(&types[place]) != Some(&place) {
+        if winners.get(rtype) != Some(&place) {
             continue;
         }
-        for (subject, number) in group {
+        for (subject, number) in places {
             let StatedClaim { claim, origin } = &mut subjects[*subject].claims[*number];
             if let Want::Exactly { values: own, .. } = &mut claim.want {
                 // Each entry answers for itself, and for no line of another.
@@ -119,6 +163,10 @@ fn settle_name(
             }
         }
     }
+}
+
+/// Takes the claims that lose out of their subjects, and notes to what they lost.
+fn take_out(subjects: &mut [&mut StatedSubject], lost: BTreeMap<RivalPlace, RivalPlace>) {
     // Before the first is removed, for their places change then.
     let lost = lost.into_iter().map(|(place, winner)| {
         let StatedClaim { claim, origin } = claim_at(subjects, winner);
