@@ -151,9 +151,18 @@ fn decide_alone<T>(
         by_copies: &CopyBlocks::new(),
         view: None,
     };
+    decide_with_copies(&context, pools, look)
+}
+
+/// Decides by the reference copies and by the others, until no host is blocked that was not before.
+fn decide_with_copies<T>(
+    context: &RuleContext<'_>,
+    pools: &[PoolCopies],
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
+) -> T {
     let mut by_copies = CopyBlocks::new();
     loop {
-        let context = RuleContext { by_copies: &by_copies, ..context };
+        let context = RuleContext { by_copies: &by_copies, ..*context };
         let (standings, mut decided) = judge_all(&context);
         let others = copies::decide_others(&context, &standings, &decided, pools);
         let more = copies::blocks(&context, &decided, &others);

@@ -243,36 +243,7 @@ fn collect(
     of_hosts: Vec<RuleOutcome>,
     of_stated: Vec<RuleOutcome>,
 ) -> FleetDecisions {
-    let (mut decided, mut acts) = (FleetDecisions::default(), Vec::new());
-    let mut note = |subject: &dyn Fn() -> Subject, project, standing: &SubjectStanding, outcome: RuleOutcome| {
-        let project = || context.project_id(project).to_owned();
-        let block = match standing {
-            SubjectStanding::Blocked(block) => Some(block.clone()),
-            SubjectStanding::Skipped(code) => {
-                decided.skipped.push(SkippedSubject { code: *code, project: project(), subject: subject() });
-                None
-            }
-            SubjectStanding::Free | SubjectStanding::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
-        };
-        if let Some(SubjectBlock { code, message, hint }) = block {
-            decided.blocked.push(BlockedSubject { code, hint, message, project: project(), subject: subject() });
-        }
-        if let Some(outcome) = outcome {
-            acts.extend(outcome.acts);
-            decided.notices.extend(outcome.notices);
-        }
-    };
-    for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.hosts).zip(of_hosts) {
-        if context.selection.includes(host.inv, host.project) {
-            note(&|| Subject::Host(host.inv), host.project, standing, outcome);
-        }
-    }
-    for (place, (standing, outcome)) in standings.stated.iter().zip(of_stated).enumerate() {
-        let is_plain = matches!(standing, SubjectStanding::Open(_)) && outcome.is_none();
-        if !is_plain && is_selected(context, place) {
-            note(&|| context.stated.name_of(place), context.stated.project_of(place), standing, outcome);
-        }
-    }
+    let (mut decided, mut acts) = join(context, standings, of_hosts, of_stated);
     let mut without_host: Vec<RuleAct> =
         context.inventory.lock.iter().flat_map(|row| released::release(context, row)).collect();
     let is_settling = |orphan: &Orphan<'_>| matches!(orphan.fate, PodNameFate::Settles(..));
@@ -313,15 +284,60 @@ fn collect(
     decided.left_behind.extend(unstated);
     let elsewhere = gone_endpoints::left_elsewhere(context, &decided.left_behind);
     decided.left_behind.extend(elsewhere);
+    settle_subjects(&mut decided);
+    decided
+}
+
+/// Joins the standings of all selected subjects, and what their rules found and do.
+fn join(
+    context: &RuleContext<'_>,
+    standings: &SubjectStandings,
+    of_hosts: Vec<RuleOutcome>,
+    of_stated: Vec<RuleOutcome>,
+) -> (FleetDecisions, Vec<RuleAct>) {
+    let (mut decided, mut acts) = (FleetDecisions::default(), Vec::new());
+    let mut note = |subject: &dyn Fn() -> Subject, project, standing: &SubjectStanding, outcome: RuleOutcome| {
+        let project = || context.project_id(project).to_owned();
+        let block = match standing {
+            SubjectStanding::Blocked(block) => Some(block.clone()),
+            SubjectStanding::Skipped(code) => {
+                decided.skipped.push(SkippedSubject { code: *code, project: project(), subject: subject() });
+                None
+            }
+            SubjectStanding::Free | SubjectStanding::Open(_) => outcome.as_ref().and_then(|outcome| outcome.block()),
+        };
+        if let Some(SubjectBlock { code, message, hint }) = block {
+            decided.blocked.push(BlockedSubject { code, hint, message, project: project(), subject: subject() });
+        }
+        if let Some(outcome) = outcome {
+            acts.extend(outcome.acts);
+            decided.notices.extend(outcome.notices);
+        }
+    };
+    for ((host, standing), outcome) in context.inventory.hosts.iter().zip(&standings.hosts).zip(of_hosts) {
+        if context.selection.includes(host.inv, host.project) {
+            note(&|| Subject::Host(host.inv), host.project, standing, outcome);
+        }
+    }
+    for (place, (standing, outcome)) in standings.stated.iter().zip(of_stated).enumerate() {
+        let is_plain = matches!(standing, SubjectStanding::Open(_)) && outcome.is_none();
+        if !is_plain && is_selected(context, place) {
+            note(&|| context.stated.name_of(place), context.stated.project_of(place), standing, outcome);
+        }
+    }
+    (decided, acts)
+}
+
+/// Puts blocked and skipped subjects in order, each once.
+fn settle_subjects(decided: &mut FleetDecisions) {
     // An inventory number that several rows claim is one host.
-    let FleetDecisions { blocked, skipped, .. } = &mut decided;
+    let FleetDecisions { blocked, skipped, .. } = decided;
     let key = |own: &BlockedSubject| (own.subject.clone(), own.project.clone(), own.code, own.message.clone());
     blocked.sort_by_cached_key(key);
     blocked.dedup_by(|a, b| a.subject == b.subject);
     skipped.retain(|own| blocked.binary_search_by(|blocked| blocked.subject.cmp(&own.subject)).is_err());
     skipped.sort_by(|a, b| (&a.subject, &a.project, a.code).cmp(&(&b.subject, &b.project, b.code)));
     skipped.dedup_by(|a, b| a.subject == b.subject);
-    decided
 }
 
 /// Makes changes from acts that are due, and blocks the hosts whose changes would break a rule of DNS in the resulting

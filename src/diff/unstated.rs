@@ -68,12 +68,7 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
             continue;
         }
         let removal = if documents.is_empty() && by.contains(&ADOPTED) {
-            // Taken over from another owner: it is of the project in whose domain it is.
-            let project = domains.project_of(name.as_name());
-            project.and_then(|project| {
-                let policy = policy(context, project);
-                Some((orphaned(context, name, found, (project, policy))?, project))
-            })
+            adopted_removal(context, name, found, &domains)
         } else {
             removal(context, name, found, &documents)
         };
@@ -168,6 +163,18 @@ fn removal(
     let policy = policy_of(context, noted.source);
     let removal = orphaned(context, name, found, (project, policy)).filter(|_| is_of_project && are_gone);
     Some((removal?, project))
+}
+
+/// The same of an RRset that was taken over from another owner: it is of the project in whose domain it is.
+fn adopted_removal(
+    context: &RuleContext<'_>,
+    name: &Name,
+    found: LiveRrset<'_>,
+    domains: &ProjectDomains<'_>,
+) -> Option<(Removal, ProjectIndex)> {
+    let project = domains.project_of(name.as_name())?;
+    let policy = policy(context, project);
+    Some((orphaned(context, name, found, (project, policy))?, project))
 }
 
 /// How an RRset is removed that nothing claims: under `sync`, at a name that nothing has, and that other records do not

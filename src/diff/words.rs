@@ -1,6 +1,7 @@
 //! What blocks a host, in words, and what to do about it.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use super::block::SubjectBlock;
 use super::context::RuleContext;
@@ -108,16 +109,18 @@ fn fault_block(context: &RuleContext<'_>, place: usize, code: BlockCode, detail:
             block(code, message, "check that its agent runs and reports a MAC that is in use")
         }
         FaultDetail::Vlan(missing) => no_network(context, host, *missing, code),
-        FaultDetail::Ipv4(addresses) => {
-            let location = context.inventory.symbols.text(host.location);
-            let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
-            let vlan =
-                context.settings(host.project).and_then(|settings| settings.vlans.main()).map(|vlan| vlan.to_string());
-            let vlan = vlan.unwrap_or_default();
-            let message = format!("ipv4-map has no network for {} in `{location}`, VLAN {vlan}", list.join(", "));
-            block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))
-        }
+        FaultDetail::Ipv4(addresses) => no_ipv4_network(context, host, addresses, code),
     }
+}
+
+/// The block of a host with A records of which ipv4-map has no network.
+fn no_ipv4_network(context: &RuleContext<'_>, host: &Host, addresses: &[Ipv4Addr], code: BlockCode) -> SubjectBlock {
+    let location = context.inventory.symbols.text(host.location);
+    let list: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
+    let vlan = context.settings(host.project).and_then(|settings| settings.vlans.main()).map(|vlan| vlan.to_string());
+    let vlan = vlan.unwrap_or_default();
+    let message = format!("ipv4-map has no network for {} in `{location}`, VLAN {vlan}", list.join(", "));
+    block(code, message, format!("add `IPV4-NETWORK {location} {vlan} IPV6-NETWORK` to ipv4-map"))
 }
 
 /// The block of a host for which the inventory lists no address.
