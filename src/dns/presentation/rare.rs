@@ -10,7 +10,7 @@ use crate::dns::Rtype;
 /// Reads RDATA into wire format, appended to `out`; `false` where the type is none of those here.
 pub fn read(rtype: Rtype, source: RdataText<'_>, out: &mut Vec<u8>) -> FieldResult<bool> {
     let mut fields = RdataFields::new(source, out);
-    let known = read_dnssec(rtype, &mut fields)? || read_other(rtype, &mut fields)?;
+    let known = read_dnssec(rtype, &mut fields)? || read_data(rtype, &mut fields)? || read_other(rtype, &mut fields)?;
     if known {
         fields.finish()?;
     }
@@ -67,6 +67,20 @@ fn read_dnssec(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<bo
             }
             push_bits(types, fields.out);
         }
+        Rtype::DSYNC => {
+            fields.pair("a type", |word| Some(mnemonic::rtype(word)?.to_int()))?;
+            fields.octet("a scheme", mnemonic::scheme)?;
+            fields.u16()?;
+            fields.name()?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Those that are texts or data, with few numbers in front.
+fn read_data(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<bool> {
+    match rtype {
         Rtype::SMIMEA => {
             fields.u8()?;
             fields.u8()?;
@@ -80,11 +94,29 @@ fn read_dnssec(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<bo
             fields.u8()?;
             fields.base64_or_nothing()?;
         }
-        Rtype::DSYNC => {
-            fields.pair("a type", |word| Some(mnemonic::rtype(word)?.to_int()))?;
-            fields.octet("a scheme", mnemonic::scheme)?;
-            fields.u16()?;
-            fields.name()?;
+        Rtype::X25 => fields.text()?,
+        Rtype::ISDN => {
+            fields.text()?;
+            if !fields.is_at_end() {
+                fields.text()?;
+            }
+        }
+        Rtype::GPOS => {
+            fields.text()?;
+            fields.text()?;
+            fields.text()?;
+        }
+        Rtype::NINFO | Rtype::AVC | Rtype::RESINFO | Rtype::WALLET => fields.texts()?,
+        Rtype::EID | Rtype::NIMLOC => fields.hex()?,
+        Rtype::DOA => {
+            fields.u32()?;
+            fields.u32()?;
+            fields.u8()?;
+            fields.text()?;
+            match fields.peek() {
+                Some(token) if fields.text_of(token) == b"-" => fields.token(DATA).map(|_| ())?,
+                _ => fields.base64()?,
+            }
         }
         _ => return Ok(false),
     }
@@ -132,30 +164,6 @@ fn read_other(rtype: Rtype, fields: &mut RdataFields<'_, '_>) -> FieldResult<boo
         Rtype::TALINK => {
             fields.name()?;
             fields.name()?;
-        }
-        Rtype::X25 => fields.text()?,
-        Rtype::ISDN => {
-            fields.text()?;
-            if !fields.is_at_end() {
-                fields.text()?;
-            }
-        }
-        Rtype::GPOS => {
-            fields.text()?;
-            fields.text()?;
-            fields.text()?;
-        }
-        Rtype::NINFO | Rtype::AVC | Rtype::RESINFO | Rtype::WALLET => fields.texts()?,
-        Rtype::EID | Rtype::NIMLOC => fields.hex()?,
-        Rtype::DOA => {
-            fields.u32()?;
-            fields.u32()?;
-            fields.u8()?;
-            fields.text()?;
-            match fields.peek() {
-                Some(token) if fields.text_of(token) == b"-" => fields.token(DATA).map(|_| ())?,
-                _ => fields.base64()?,
-            }
         }
         _ => return Ok(false),
     }
