@@ -240,6 +240,11 @@ impl ManifestReader<'_> {
                 }
             }
         }
+        self.read_spec(node);
+    }
+
+    /// Reads what the manifest states that was begun last.
+    fn read_spec(&mut self, node: &SettingsNode) {
         let spec = node.get("spec");
         let unknown = unknown_key(node, &MANIFEST_KEYS).or_else(|| unknown_key(spec.unwrap_or(node), &SPEC_KEYS));
         let spec_twice = spec.and_then(SettingsNode::own_key_twice).map(twice);

@@ -159,6 +159,19 @@ impl StatedPiece {
         self.tally.passed_over += 1;
     }
 
+    /// Adds what was read of another file.
+    fn append(&mut self, other: StatedPiece) {
+        self.documents.extend(other.documents);
+        self.entries.extend(other.entries);
+        self.left_out.extend(other.left_out);
+        self.labels.extend(other.labels);
+        self.refused.extend(other.refused);
+        for (rtype, (count, origin)) in other.untaken {
+            self.untaken.entry(rtype).or_insert((0, origin)).0 += count;
+        }
+        self.tally.append(other.tally);
+    }
+
     /// Adds an entry of what it began last: what it states, and what is wrong with it.
     pub fn add(&mut self, text: &StatedText, owner: Option<Name>, origin: Origin, read: ReadEntry) {
         self.tally.rows += 1;
@@ -210,37 +223,15 @@ pub fn join(
     let records = records_of(input).clone();
     let types = records.record_types.clone().or_else(|| (!types.is_empty()).then(|| types.to_vec()));
     let mut all = StatedPiece::default();
-    for piece in pieces {
-        all.documents.extend(piece.documents);
-        all.entries.extend(piece.entries);
-        all.left_out.extend(piece.left_out);
-        all.labels.extend(piece.labels);
-        all.refused.extend(piece.refused);
-        for (rtype, (count, origin)) in piece.untaken {
-            all.untaken.entry(rtype).or_insert((0, origin)).0 += count;
-        }
-        all.tally.append(piece.tally);
-    }
+    pieces.into_iter().for_each(|piece| all.append(piece));
     refuse_twins(&mut all, context);
     let StatedPiece { mut documents, mut entries, left_out, untaken, labels, refused, mut tally } = all;
     if let Some(warning) = types_left_out(&input.spec.name, &untaken) {
         tally.diagnostics.push(warning);
     }
     if let (Some((by, origin)), true, true) = (left_out.first(), documents.is_empty(), refused.is_empty()) {
-        // A word that is wrong in a selector is no order to delete.
-        let message = format!(
-            "source `{}` takes none of its manifests, such as {}: {SELECTORS} leave all of them out",
-            input.spec.name,
-            shown(by).trim_start_matches("the manifest ")
-        );
-        let diagnostic = Diagnostic::error("source-empty", *origin, message);
-        let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
-        tally.distrust(
-            origin.file,
-            context.files,
-            "is left out, as all manifests are",
-            diagnostic.hint("correct them"),
-        );
+        let diagnostic = takes_none(&input.spec.name, by, *origin);
+        tally.distrust(origin.file, context.files, "is left out, as all manifests are", diagnostic);
     }
     let name = input.spec.name.as_str().into();
     let has_bad = tally.bad > 0;
@@ -272,6 +263,18 @@ pub fn join(
         draft.stated.entries.append(&mut entries);
     };
     SourcePart { tally, fold: Box::new(fold) }
+}
+
+/// The error about a source whose selection leaves all its manifests out, such as this one.
+fn takes_none(source: &str, by: &StatedBy, origin: Origin) -> Diagnostic {
+    // A word that is wrong in a selector is no order to delete.
+    let message = format!(
+        "source `{source}` takes none of its manifests, such as {}: {SELECTORS} leave all of them out",
+        shown(by).trim_start_matches("the manifest ")
+    );
+    let diagnostic = Diagnostic::error("source-empty", origin, message);
+    let diagnostic = diagnostic.rule("zonewright treats an empty export as unknown, not as a source without rows");
+    diagnostic.hint("correct them")
 }
 
 /// Takes out the manifests that belong to DNS update records.

@@ -1,6 +1,7 @@
 //! Exports of hosts of other systems.
 
 use super::{AskedFields, RowFilter};
+use crate::dns::Name;
 use crate::inventory::devices::Devices;
 use crate::inventory::model::{Host, HostStatus, Trust};
 use crate::inventory::source::FieldMapping;
@@ -148,7 +149,7 @@ struct HostRowReader<'a> {
 impl HostRowReader<'_> {
     /// Reads one row; without a readable inventory number it belongs to no host, and is only reported.
     fn read(&self, piece: &mut OtherHostsPiece, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>) {
-        let HostRowReader { context, system, places, .. } = self;
+        let HostRowReader { system, places, .. } = self;
         // Where the fields of the row are wrong, a value may be in the wrong column.
         let columns_are_known = !faults.found();
         faults.hush();
@@ -168,18 +169,7 @@ impl HostRowReader<'_> {
             }
         }
         let device = Some(text(places.name)).filter(|name| !name.is_empty() && Some(*name) != system.no_name);
-        let name = device.and_then(|device| {
-            let whole = match context.admins.get(project) {
-                _ if device.contains('.') => device.to_owned(),
-                Some(admin) => format!("{device}.{}", admin.dns_domain),
-                // A project without an administrator's half has no known domain; its hosts are skipped.
-                None => return None,
-            };
-            text::read_name(&whole, context).unwrap_or_else(|error| {
-                record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is not a host name: {error}"));
-                None
-            })
-        });
+        let name = device.and_then(|device| self.read_name(device, record, faults));
         let status = self.read_status(record, faults);
         let Some(inv) = inv else {
             piece.hosts.strays.extend(name);
@@ -209,6 +199,21 @@ impl HostRowReader<'_> {
             columns_are_known: columns_are_known && !project.is_empty(),
             origin: record.row.origin,
         });
+    }
+
+    /// Reads the name of the host that a device is; in a project's domain where it has none.
+    fn read_name(&self, device: &str, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>) -> Option<Name> {
+        let HostRowReader { context, places, .. } = self;
+        let whole = match context.admins.get(record.text(places.project)) {
+            _ if device.contains('.') => device.to_owned(),
+            Some(admin) => format!("{device}.{}", admin.dns_domain),
+            // A project without an administrator's half has no known domain; its hosts are skipped.
+            None => return None,
+        };
+        text::read_name(&whole, context).unwrap_or_else(|error| {
+            record.fault(places.name, &BAD_NAME, faults, || format!("`{device}` is not a host name: {error}"));
+            None
+        })
     }
 
     /// Reads the status: what zonewright.toml says that it means comes first.

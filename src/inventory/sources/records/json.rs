@@ -31,6 +31,9 @@ const BAD_JSON: RowFault =
 /// What may be incomplete.
 const CUT_RULE: &str = "zonewright does not use a file that may be incomplete";
 
+/// What keeps a file from being read before it is complete.
+const WHOLE: &str = "export again; let the exporter write to another name and rename the complete file";
+
 /// What was read of one file.
 pub struct FileRows<T> {
     /// What each chunk gave.
@@ -67,26 +70,16 @@ where
 {
     let mut read =
         FileRows { pieces: Vec::new(), tally: SourceTally::default(), is_crowded: false, page: JsonPages::default() };
-    let cut = |message: &str| Diagnostic::file_error("source-cut", file.id, message).rule(CUT_RULE);
-    const WHOLE: &str = "export again; let the exporter write to another name and rename the complete file";
     let found = match skim(file.bytes) {
         Ok(found) => found,
-        Err(SkimError::Cut) => {
-            let diagnostic = cut("the document does not close: the file was cut").hint(WHOLE);
-            read.tally.distrust(file.id, context.files, "was cut", diagnostic);
-            return read;
-        }
-        Err(SkimError::Unexpected(at)) => {
-            let (mut places, width) = (OctetPlaces::new(file), file.bytes.len().min(at + 1) - at);
-            let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is not JSON");
-            let line = String::from_utf8_lossy(places.line(at));
-            let diagnostic = diagnostic.excerpt(line, width).rule(BAD_JSON.rule).hint(reading.dialect.hint);
-            read.tally.distrust(file.id, context.files, "is not JSON", diagnostic);
+        Err(error) => {
+            let (cause, diagnostic) = no_document(error, file, reading.dialect.hint);
+            read.tally.distrust(file.id, context.files, cause, diagnostic);
             return read;
         }
     };
     if found.has_open_end {
-        let diagnostic = cut("the last line has no end: the file was cut").hint(WHOLE);
+        let diagnostic = cut(file.id, "the last line has no end: the file was cut");
         read.tally.distrust(file.id, context.files, "was cut", diagnostic);
     }
     read.page = page(&found, file.bytes);
@@ -116,12 +109,7 @@ where
         read.tally.append(below);
     }
     if !rows.is_empty() && !lacking.is_empty() {
-        let message = format!("none of the rows has {}", lacking.join(", "));
-        let diagnostic = Diagnostic::file_error("bad-header", file.id, message);
-        let rule = "a file has the fields that are asked for";
-        let hint =
-            "export whole objects, without `brief` or `fields`; or name the fields that it has in zonewright.toml";
-        read.tally.distrust(file.id, context.files, "has other fields", diagnostic.rule(rule).hint(hint));
+        read.tally.distrust(file.id, context.files, "has other fields", no_field(file.id, &lacking));
     }
     if rows.is_empty() && read.tally.doubt.is_none() {
         let diagnostic = Diagnostic::file_error("source-empty", file.id, "the file has no rows");
@@ -129,6 +117,31 @@ where
         read.tally.distrust(file.id, context.files, "has no rows", diagnostic.hint("export again"));
     }
     read
+}
+
+/// The error about a file that was cut.
+fn cut(file: FileId, message: &str) -> Diagnostic {
+    Diagnostic::file_error("source-cut", file, message).rule(CUT_RULE).hint(WHOLE)
+}
+
+/// Why a file is no document, in a word for the doubt, and the error about it. `hint` says how to get a whole export.
+fn no_document(error: SkimError, file: SourceFile<'_>, hint: &'static str) -> (&'static str, Diagnostic) {
+    match error {
+        SkimError::Cut => ("was cut", cut(file.id, "the document does not close: the file was cut")),
+        SkimError::Unexpected(at) => {
+            let (mut places, width) = (OctetPlaces::new(file), file.bytes.len().min(at + 1) - at);
+            let diagnostic = Diagnostic::error(BAD_JSON.code, places.origin(at), "this is not JSON");
+            let line = String::from_utf8_lossy(places.line(at));
+            ("is not JSON", diagnostic.excerpt(line, width).rule(BAD_JSON.rule).hint(hint))
+        }
+    }
+}
+
+/// The error about fields that every row of a file lacks.
+fn no_field(file: FileId, lacking: &[String]) -> Diagnostic {
+    let message = format!("none of the rows has {}", lacking.join(", "));
+    let hint = "export whole objects, without `brief` or `fields`; or name the fields that it has in zonewright.toml";
+    Diagnostic::file_error("bad-header", file, message).rule("a file has the fields that are asked for").hint(hint)
 }
 
 /// What the pages of a document say.
