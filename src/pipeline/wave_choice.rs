@@ -125,14 +125,7 @@ impl WaveQuestion<'_> {
         memory.forget_answers(|group| has_probe(self.groups, group));
         let now = memory.now(self.now);
         if self.groups.is_empty() && memory.waits.is_empty() {
-            // No group overlaps any longer.
-            let goes: Vec<usize> = self.survey.open_units().into_iter().collect();
-            let is_first = |unit: &&usize| self.survey.steps[**unit] == UnitStep::ToVia;
-            let at_once = goes.iter().filter(is_first).copied().collect();
-            return Ok(WaveDecision {
-                choice: RolloutChoice { goes, at_once, ..RolloutChoice::default() },
-                ..WaveDecision::default()
-            });
+            return Ok(self.without_groups());
         }
         if self.groups.values().any(|terms| terms.probe.is_some()) {
             self.progress.stage(RunStage::Probes, None);
@@ -144,15 +137,7 @@ impl WaveQuestion<'_> {
         answers.retain(|answer| answer.answered || !is_over);
         state.note_answers(&answers)?;
         memory.note_answers(&answers);
-        let open = self.survey.open();
-        let is_counted = |change: &Change| {
-            let mut groups = change.subjects().filter_map(|subject| group_of(change, subject));
-            groups.any(|group| self.groups.contains_key(group)) || self.plan.affected(change).next().is_some()
-        };
-        let asked = open.iter().filter(|change| is_counted(change));
-        let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
-        let former = state.former_ttls(&keys, now)?;
-        let times = KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former };
+        let times = self.known_times(state, now)?;
         let groups = terms_of(self.groups, self.plan, &memory);
         let (places, unknown) = (self.survey.places_to_send(), unknown_places(self.plan, &memory));
         let pods_down = state.pods_down()?;
@@ -191,6 +176,30 @@ impl WaveQuestion<'_> {
         };
         decision.problems.extend(prober.problems());
         Ok(decision)
+    }
+
+    /// What goes where no host or pod is of any group, and nothing waits: all.
+    fn without_groups(&self) -> WaveDecision {
+        // No group overlaps any longer.
+        let goes: Vec<usize> = self.survey.open_units().into_iter().collect();
+        let is_first = |unit: &&usize| self.survey.steps[**unit] == UnitStep::ToVia;
+        let at_once = goes.iter().filter(is_first).copied().collect();
+        WaveDecision { choice: RolloutChoice { goes, at_once, ..RolloutChoice::default() }, ..WaveDecision::default() }
+    }
+
+    /// How long caches keep what was live of the names that are still to be changed.
+    ///
+    /// Errors: the state cannot be read.
+    fn known_times(&self, state: &dyn State, now: Time) -> Result<KnownTimes, Problem> {
+        let open = self.survey.open();
+        let is_counted = |change: &Change| {
+            let mut groups = change.subjects().filter_map(|subject| group_of(change, subject));
+            groups.any(|group| self.groups.contains_key(group)) || self.plan.affected(change).next().is_some()
+        };
+        let asked = open.iter().filter(|change| is_counted(change));
+        let keys = asked.map(|change| (change.key.owner.to_string(), change.key.rtype.to_string())).collect();
+        let former = state.former_ttls(&keys, now)?;
+        Ok(KnownTimes { negative: surveyed_times(self.survey), unknown: LONGEST_NEGATIVE, former })
     }
 
     /// Chooses among the hosts that are allowed to go, and asks their services once more, right before they do; chooses again

@@ -24,7 +24,7 @@ use crate::approval::between::{HostsBetween, goes_first, make_way};
 use crate::approval::collect::{HostsKnown, asked_too_long, collect};
 use crate::approval::outlook::unapproved;
 use crate::approval::queue::asked_now;
-use crate::approval::{ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
+use crate::approval::{ApprovalMemory, ApprovalPass, ApprovalTerm, HostAsk, TaskIds};
 use crate::change::Change;
 use crate::claim::Subject;
 use crate::cms::task::TaskType;
@@ -194,21 +194,8 @@ impl Approver<'_> {
             doubtful,
         };
         collect(&mut pass, term.ids, &hosts);
-        let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
         let between = HostsBetween::of(&rollouts, now);
-        let too_long = asked_too_long((pass.memory(), &between), &give_up, now);
-        // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
-        let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
-            unit.changes.iter().flat_map(|place| hit_by(plan, &plan.changes[*place])).collect()
-        };
-        let together = units_of(plan).into_iter().map(|unit| of_unit(&unit));
-        let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
-        // Where one of them stopped in between, all of them go first after a while.
-        let (stay, together): (Vec<_>, Vec<_>) =
-            together.into_iter().partition(|own| !own.is_disjoint(&between.stopped));
-        let stay: BTreeSet<Subject> = stay.into_iter().flatten().collect();
-        let too_long: BTreeSet<Subject> =
-            together.into_iter().flatten().chain(too_long).filter(|subject| !stay.contains(subject)).collect();
+        let too_long = self.asked_too_long(plan, (pass.memory(), &between), now);
         let names = too_long.iter().flat_map(|subject| pass.memory().of(subject)).map(|row| row.host.clone());
         let names: BTreeSet<String> = names.collect();
         let doubtful = if names.is_empty() { names } else { doubtful(&names) };
@@ -225,6 +212,28 @@ impl Approver<'_> {
         let past: BTreeSet<Subject> = past.cloned().collect();
         pass.forgive(&past);
         self.run_pass(&mut pass, state)
+    }
+
+    /// The hosts that services were asked for longer than their projects say, and those that go together with one of them.
+    fn asked_too_long(
+        &self,
+        plan: &Plan,
+        (memory, between): (&ApprovalMemory, &HostsBetween),
+        now: Time,
+    ) -> BTreeSet<Subject> {
+        let give_up = |project: &str| self.projects.get(project).map(|terms| terms.give_up);
+        let too_long = asked_too_long((memory, between), &give_up, now);
+        // Who goes together with one of them goes to the end, too, and holds nothing meanwhile.
+        let of_unit = |unit: &ChangeUnit| -> BTreeSet<Subject> {
+            unit.changes.iter().flat_map(|place| hit_by(plan, &plan.changes[*place])).collect()
+        };
+        let together = units_of(plan).into_iter().map(|unit| of_unit(&unit));
+        let together: Vec<BTreeSet<Subject>> = together.filter(|own| !own.is_disjoint(&too_long)).collect();
+        // Where one of them stopped in between, all of them go first after a while.
+        let (stay, together): (Vec<_>, Vec<_>) =
+            together.into_iter().partition(|own| !own.is_disjoint(&between.stopped));
+        let stay: BTreeSet<Subject> = stay.into_iter().flatten().collect();
+        together.into_iter().flatten().chain(too_long).filter(|subject| !stay.contains(subject)).collect()
     }
 
     /// Asks services for the hosts of a plan.
