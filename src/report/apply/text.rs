@@ -260,16 +260,46 @@ impl TextPage<'_> {
 
 /// The outcome of a plan that was not refused, in a line.
 fn verdict(report: &ApplyReport<'_>) -> String {
+    if let Some(no_plan) = without_plan(report) {
+        return format!("{no_plan}.");
+    }
+    let applied = report.applied;
+    let unknown = unknown_updates(applied);
+    let text = with_zones(applied, of_subjects(report));
+    let text = match unknown {
+        _ if report.done() == applied.hosts.len() => text,
+        0 => text,
+        unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
+    };
+    let unread = report.sealed.and_then(|sealed| unread_records(sealed.plan())).map(|clause| sanitize(&clause));
+    let interrupted =
+        match (report.is_interrupted && report.done() < applied.hosts.len(), is_untouched(applied) && unknown == 0) {
+            (false, _) => None,
+            (true, true) => Some("interrupted before anything was sent".to_owned()),
+            (true, false) => Some("interrupted".to_owned()),
+        };
+    let text = std::iter::once(text)
+        .chain(shut(report.waves.gates))
+        .chain(interrupted)
+        .chain(unread)
+        .collect::<Vec<_>>()
+        .join("; ");
+    let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
+    match applied.problems.len() {
+        0 => format!("{text}."),
+        problems => format!("{text}; {}.", counted(problems, "problem")),
+    }
+}
+
+/// How the changes of subjects went, in a clause.
+fn of_subjects(report: &ApplyReport<'_>) -> String {
     let applied = report.applied;
     let all = subjects(&applied.hosts);
     let left = counts(applied);
     let already = applied.count(OutcomeCode::AlreadyApplied);
-    let untouched = applied.zones.iter().all(|zone| zone.changes == 0);
-    let unknown = applied.zones.iter().map(|zone| zone.unknown).sum();
-    if let Some(no_plan) = without_plan(report) {
-        return format!("{no_plan}.");
-    }
-    let text = match (applied.hosts.len(), report.done()) {
+    let untouched = is_untouched(applied);
+    let unknown = unknown_updates(applied);
+    match (applied.hosts.len(), report.done()) {
         (0, _) if is_at_rest(report) => "Nothing to do: the plan has no changes".to_owned(),
         (0, _) => match report.noted.waits {
             0 => "Nothing was changed: the plan has no changes".to_owned(),
@@ -299,36 +329,28 @@ fn verdict(report: &ApplyReport<'_>) -> String {
         }
         _ if already > 0 => format!("Applied in part: {}, {already} of them before; {left}", done_of(applied)),
         _ => format!("Applied in part: {}; {left}", done_of(applied)),
-    };
-    let text = match (zones_done(&applied.zone_changes), zones_left(&applied.zone_changes)) {
+    }
+}
+
+/// The clause about subjects, with what was done about whole zones.
+fn with_zones(applied: &ApplyOutcome, text: String) -> String {
+    match (zones_done(&applied.zone_changes), zones_left(&applied.zone_changes)) {
         (None, None) => text,
         (None, Some(left)) if applied.hosts.is_empty() => format!("Nothing was changed: {left}"),
         (Some(zones), None) if applied.hosts.is_empty() => format!("Applied: {zones}"),
         (Some(zones), Some(left)) if applied.hosts.is_empty() => format!("Applied in part: {zones}; {left}"),
         (zones, left) => std::iter::once(text).chain(zones).chain(left).collect::<Vec<_>>().join("; "),
-    };
-    let text = match unknown {
-        _ if report.done() == applied.hosts.len() => text,
-        0 => text,
-        unknown => format!("{text}; {} may have taken effect, or may still", counted(unknown, "update")),
-    };
-    let unread = report.sealed.and_then(|sealed| unread_records(sealed.plan())).map(|clause| sanitize(&clause));
-    let interrupted = match (report.is_interrupted && report.done() < applied.hosts.len(), untouched && unknown == 0) {
-        (false, _) => None,
-        (true, true) => Some("interrupted before anything was sent".to_owned()),
-        (true, false) => Some("interrupted".to_owned()),
-    };
-    let text = std::iter::once(text)
-        .chain(shut(report.waves.gates))
-        .chain(interrupted)
-        .chain(unread)
-        .collect::<Vec<_>>()
-        .join("; ");
-    let text = report.served.map_or_else(|| text.clone(), |served| format!("{text}; {}", clause(served)));
-    match applied.problems.len() {
-        0 => format!("{text}."),
-        problems => format!("{text}; {}.", counted(problems, "problem")),
     }
+}
+
+/// Whether nothing was changed in any zone.
+fn is_untouched(applied: &ApplyOutcome) -> bool {
+    applied.zones.iter().all(|zone| zone.changes == 0)
+}
+
+/// How many updates may have taken effect, or may still.
+fn unknown_updates(applied: &ApplyOutcome) -> usize {
+    applied.zones.iter().map(|zone| zone.unknown).sum()
 }
 
 /// How many subjects wait for a later wave, and how many fit none; `all` are those that wait, in words.
