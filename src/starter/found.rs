@@ -82,15 +82,7 @@ pub fn has_records(found: &[RecognisedFile]) -> bool {
 /// Makes a workspace around what was found; an example where neither hosts nor records were.
 pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     if !has_hosts(found) && !has_records(found) {
-        let mut starter = example::make(owner, now);
-        if !found.is_empty() {
-            let paths: Vec<&String> = found.iter().map(|found| &found.path).collect();
-            starter.remarks.push(format!(
-                "Not used, because there is no hosts.csv: {}. Name them in [sources] once there is one.",
-                some(&paths)
-            ));
-        }
-        return starter;
+        return example_beside(found, owner, now);
     }
     let mut sorted = SortedFiles::default();
     for RecognisedFile { path, kind } in found {
@@ -141,6 +133,19 @@ pub fn make(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
     files.extend(common::for_git(&[]));
     let remarks = remarks(&sorted, &stand_ins, &unsure, &domains);
     Starter { files, basis: told(&sorted, &zones), remarks }
+}
+
+/// Makes an example where files were found that make no workspace.
+fn example_beside(found: &[RecognisedFile], owner: &str, now: Time) -> Starter {
+    let mut starter = example::make(owner, now);
+    if !found.is_empty() {
+        let paths: Vec<&String> = found.iter().map(|found| &found.path).collect();
+        starter.remarks.push(format!(
+            "Not used, because there is no hosts.csv: {}. Name them in [sources] once there is one.",
+            some(&paths)
+        ));
+    }
+    starter
 }
 
 impl SortedFiles {

@@ -346,9 +346,34 @@ fn told(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
 /// What is missing or was guessed.
 fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
     let fleet = &numbered.fleet;
+    let mut remarks = without_reverse(basis, fleet);
+    remarks.extend(of_hosts(fleet));
+    for (zone, id) in &numbered.projects {
+        if let Some((bits, hosts)) = fleet.shared_bits(zone).iter().max_by_key(|(_, count)| *count) {
+            remarks.push(format!(
+                "{hosts} hosts of project {id} have {bits:x} behind their network: if that is a project id, say so in \
+                 projects/{id}.yaml."
+            ));
+        }
+    }
+    if let ImportSource::Target(target) = basis.origin {
+        remarks.extend(target.unfound());
+    }
+    remarks.extend(not_plain(basis.live));
+    remarks.extend(marked(basis.live));
+    remarks.push(
+        "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
+         zonewright removes and changes only what it created."
+            .to_owned(),
+    );
+    remarks
+}
+
+/// What is missing or was guessed of hosts that a plan blocks for it.
+fn of_hosts(fleet: &FoundFleet) -> Vec<String> {
     let named =
         |hosts: Vec<&FoundHost>| -> Vec<String> { hosts.iter().map(|host| plain(host.name.as_name())).collect() };
-    let mut remarks = without_reverse(basis, fleet);
+    let mut remarks = Vec::new();
     let no_network: Vec<_> =
         fleet.hosts.iter().filter(|host| !host.v4.is_empty() && host.embedded().is_empty()).collect();
     if !no_network.is_empty() {
@@ -388,24 +413,6 @@ fn remarks(basis: &ImportBasis<'_>, numbered: &NumberedHosts) -> Vec<String> {
             some(&macs)
         ));
     }
-    for (zone, id) in &numbered.projects {
-        if let Some((bits, hosts)) = fleet.shared_bits(zone).iter().max_by_key(|(_, count)| *count) {
-            remarks.push(format!(
-                "{hosts} hosts of project {id} have {bits:x} behind their network: if that is a project id, say so in \
-                 projects/{id}.yaml."
-            ));
-        }
-    }
-    if let ImportSource::Target(target) = basis.origin {
-        remarks.extend(target.unfound());
-    }
-    remarks.extend(not_plain(basis.live));
-    remarks.extend(marked(basis.live));
-    remarks.push(
-        "Inventory numbers, switches, VLAN and locations are made up. Every zone has `permission = \"own\"`, so \
-         zonewright removes and changes only what it created."
-            .to_owned(),
-    );
     remarks
 }
 
