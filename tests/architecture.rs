@@ -1,5 +1,6 @@
 //! The order of the rooms in `src/lib.rs` is the architecture: a room imports only rooms above it, a folder inside a room
 //! never imports a sibling, and the files inside a room form no circle. What only one folder needs, others do not name.
+//! Files are no longer than what one purpose takes, and few functions are long.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,6 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// Files and folders of these names hold tests.
 const OF_TESTS: [&str; 4] = ["tests", "simulation", "fixture", "sample"];
+
+/// How many lines a file of the sources has at most, one of tests too: what is longer has more than one purpose.
+const MAX_FILE_LINES: usize = 750;
+
+/// How many lines a function has, signature and braces included, that fits on a screen or two.
+const MAX_SHORT_LINES: usize = 60;
+
+/// How many of a thousand functions are fewer than may be longer: some are one sequence that pieces would not make clearer.
+const MAX_LONG_PER_MILLE: usize = 3;
 
 /// What the tests inside a file begin with; they are at its end.
 const TESTS: &str = "#[cfg(test)]\nmod tests {";
@@ -416,6 +426,85 @@ fn a_provider_is_named_in_its_folder_and_in_the_list() {
         faults.extend(named.iter().filter(names).map(|path| format!("{} names `{path}`", module.join("/"))));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_file_of_the_sources_is_too_long() {
+    let lines = |file: &PathBuf| fs::read_to_string(file).expect("the file can be read").lines().count();
+    let files = rust_files(&root()).into_iter().map(|file| (lines(&file), file));
+    let long: Vec<(usize, PathBuf)> = files.filter(|(lines, _)| *lines > MAX_FILE_LINES).collect();
+    assert!(long.is_empty(), "longer than {MAX_FILE_LINES} lines: {long:#?}");
+}
+
+/// The place of the last line of the item that begins at a place, in lines as rustfmt leaves them.
+fn end_of_item(lines: &[&str], start: usize) -> usize {
+    let line = lines[start];
+    if line.ends_with([';', '}']) {
+        return start;
+    }
+    let indent = &line[..line.len() - line.trim_start().len()];
+    let is_end = |line: &&str| {
+        let rest = line.strip_prefix(indent).unwrap_or_default();
+        // A function without a body ends as the list of its parameters does, and a `use` with its braces.
+        rest == "}" || (rest.starts_with([')', '}']) && rest.ends_with(';'))
+    };
+    start + lines[start..].iter().position(is_end).expect("every item ends")
+}
+
+/// Whether a line begins a function.
+fn begins_function(line: &str) -> bool {
+    let before = ["pub", "pub(super)", "pub(crate)", "const", "unsafe", "async"];
+    line.split_whitespace().find(|word| !before.contains(word)) == Some("fn")
+}
+
+/// The functions of a code, each by its first line and with how many lines it has; without those that only tests have.
+fn functions(code: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if lines[at].trim() == "#[cfg(test)]" {
+            let is_attribute = |line: &&str| line.trim_start().starts_with("#[");
+            at += lines[at..].iter().take_while(|line| is_attribute(line)).count();
+            at = end_of_item(&lines, at);
+        } else if begins_function(lines[at]) {
+            found.push((lines[at].trim(), end_of_item(&lines, at) + 1 - at));
+        }
+        at += 1;
+    }
+    found
+}
+
+#[test]
+fn few_functions_are_long() {
+    let (mut count, mut long) = (0, Vec::new());
+    for file in rust_files(&root()) {
+        if module(file.strip_prefix(root()).expect("below src")).is_none() {
+            continue;
+        }
+        let text = fs::read_to_string(&file).expect("the file can be read");
+        let found = functions(&text);
+        count += found.len();
+        let found = found.into_iter().filter(|(_, lines)| *lines > MAX_SHORT_LINES);
+        long.extend(found.map(|(line, lines)| format!("{lines} lines: {}: {line}", file.display())));
+    }
+    assert!(count > 5000, "the functions are found: {count}");
+    let long_per_mille = 1000 * long.len();
+    assert!(
+        long_per_mille < MAX_LONG_PER_MILLE * count,
+        "{} of {count} functions have more than {MAX_SHORT_LINES} lines:\n{}",
+        long.len(),
+        long.join("\n")
+    );
+}
+
+#[test]
+fn the_counter_of_functions_leaves_out_those_of_tests() {
+    let code = "fn one() {}\n\nimpl A {\n    pub(super) const fn two(\n        self,\n    ) -> u8 {\n        if x {\n        }\n    }\n\n    \
+                fn three(\n        &self,\n    ) -> u8;\n}\n\n#[cfg(test)]\nmod tests;\n\nfn four() {\n}\n\n#[cfg(test)]\nmod tests \
+                {\n    fn five() {\n    }\n}\n";
+    let found: Vec<usize> = functions(code).into_iter().map(|(_, lines)| lines).collect();
+    assert_eq!(found, [1, 6, 3, 2]);
 }
 
 #[test]
