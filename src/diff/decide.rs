@@ -61,14 +61,54 @@ pub fn decide_and<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
+    let as_decided: RecordLook<'_> = &|_, _, decided| decided;
+    let records = 0..inventory.published.sources.len();
+    let published: Vec<FleetDecisions> =
+        records.map(|place| decide_record(inventory, live, given, (place, as_decided))).collect();
+    decide_listed(inventory, live, given, |context, standings, mut decided, _| {
+        published.into_iter().for_each(|own| decided.append(own));
+        look(context, standings, decided)
+    })
+}
+
+/// Shows `look` what each decision is based on: that of each DNS update record, and that of all else, with the copies of its pools;
+/// joins what it makes of them.
+pub fn look_at_each(
+    inventory: &Inventory,
+    live: &Live,
+    given: DecisionInput<'_>,
+    look: &dyn Fn(&RuleContext<'_>, &SubjectStandings, &[PoolCopies]) -> FleetDecisions,
+) -> FleetDecisions {
+    let mut all =
+        decide_listed(inventory, live, given, |context, standings, _, copies| look(context, standings, copies));
+    // A note names no record, and so would count for a zone of the same name elsewhere, too.
+    let at_record: RecordLook<'_> =
+        &|context, standings, _| FleetDecisions { statements: Vec::new(), ..look(context, standings, &[]) };
+    for place in 0..inventory.published.sources.len() {
+        all.append(decide_record(inventory, live, given, (place, at_record)));
+    }
+    all
+}
+
+/// What is made of a decision about a record.
+type RecordLook<'l> = &'l dyn Fn(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> FleetDecisions;
+
+/// Decides about all but DNS update records, and shows `look` what that is based on, with the copies of its pools.
+fn decide_listed<T>(
+    inventory: &Inventory,
+    live: &Live,
+    given: DecisionInput<'_>,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions, &[PoolCopies]) -> T,
+) -> T {
     let records = &inventory.published.sources;
     if records.is_empty() {
-        return decide_alone(inventory, live, given, look);
+        let copies = given.copies;
+        return decide_alone(inventory, live, given, |context, standings, decided| {
+            look(context, standings, decided, copies)
+        });
     }
     let config = &inventory.config;
     let pool_of = |zone: ZoneIndex| config.pool(&config.zones[zone.0 as usize]);
-    let published: Vec<FleetDecisions> =
-        (0..records.len()).map(|place| decide_record(inventory, live, given, place)).collect();
     let is_record = |name: &str| records.iter().any(|record| *record.name == *name);
     let is_listed = |zone: ZoneIndex| !pool_of(zone).is_of_record;
     let statements = given.statements.only(|source| !is_record(source));
@@ -76,14 +116,17 @@ pub fn decide_and<T>(
     let live = live.only(is_listed);
     let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_listed)).collect();
     let given = DecisionInput { statements: &statements, held: &held, copies: &copies, ..given };
-    decide_alone(inventory, &live, given, |context, standings, mut decided| {
-        published.into_iter().for_each(|own| decided.append(own));
-        look(context, standings, decided)
-    })
+    decide_alone(inventory, &live, given, |context, standings, decided| look(context, standings, decided, &copies))
 }
 
-/// Decides what a DNS update record publishes, in its zones alone; `place` is that of its source.
-fn decide_record(inventory: &Inventory, live: &Live, given: DecisionInput<'_>, place: usize) -> FleetDecisions {
+/// Decides what a DNS update record publishes, in its zones alone, and lets `look` make something else of it; `place` is that of
+/// its source.
+fn decide_record(
+    inventory: &Inventory,
+    live: &Live,
+    given: DecisionInput<'_>,
+    (place, look): (usize, RecordLook<'_>),
+) -> FleetDecisions {
     let config = &inventory.config;
     let name = &*inventory.published.sources[place].name;
     let is_own = |zone: ZoneIndex| {
@@ -97,7 +140,7 @@ fn decide_record(inventory: &Inventory, live: &Live, given: DecisionInput<'_>, p
     let (copies, recent, waits) = (&[][..], &RecentPods::default(), &RrsetWaits::default());
     let given = DecisionInput { statements: &statements, held: &held, copies, recent, waits, ..given };
     let of_record = inventory.of_record(place);
-    let decided = decide_alone(&of_record, &live, given, |_, _, decided| decided);
+    let decided = decide_alone(&of_record, &live, given, look);
     match config.update_records.find(name) {
         Some(record) => filtered::without_dry_run(record, filtered::without_hidden(record, &of_record.stated, decided)),
         None => decided,

@@ -28,7 +28,7 @@ use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::Inv;
-use crate::live::Live;
+use crate::live::{Live, PoolCopies};
 use crate::names::holders::{fastbone_of, name_of};
 use crate::plan::order;
 use crate::plan::{HostSeen, Plan, PlanScope, PoolMarkSeen, Review, SourceSeen, TxtFormSeen, WorkspaceSeen};
@@ -128,10 +128,10 @@ fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) 
     }
     let nothing = HeldEdits::default();
     let given = DecisionInput { held: &nothing, ..input.decision() };
-    let look = |context: &RuleContext<'_>, standings: &SubjectStandings, _| {
-        adopt::decide(context, standings, given.copies, terms)
+    let look = |context: &RuleContext<'_>, standings: &SubjectStandings, copies: &[PoolCopies]| {
+        adopt::decide(context, standings, copies, terms)
     };
-    let mut decided = decide::decide_and(&input.inventory, &input.zones.live, given, look);
+    let mut decided = decide::look_at_each(&input.inventory, &input.zones.live, given, &look);
     decided.changes.sort_by(order::changes);
     made(input, request, decided, None)
 }

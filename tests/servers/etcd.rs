@@ -597,6 +597,78 @@ fn the_owner_of_a_key_is_its_mark_and_a_text_of_external_dns_is_only_read() {
 }
 
 #[test]
+fn a_dns_update_record_takes_over_the_keys_of_another_owner() {
+    let Some(etcd) = Etcd::start() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let write = |name: &str, text: &str| {
+        let file = path.join(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, text).expect("a file");
+    };
+    let settings = SETTINGS.split("[[sources.records]]").next().expect("a part");
+    write(
+        "zonewright.toml",
+        &format!(
+            "{settings}dns_update_records = \"records/*.yaml\"\nrecord_lists = [\"logical-clouds/*.yaml\"]\napps = \"apps/*.yaml\"\n\
+             [project.p]\ndns_domain = \"example\"\nautomation = \"allowed\"\n[limits]\nmax_loss = \"100%\"\n\
+             [dns_update_record.edge]\nproject = \"p\"\nendpoints = [\"{}\"]\nzones = [\"z0.example\"]\n",
+            etcd.url()
+        ),
+    );
+    write("p.yaml", PROJECT);
+    write(
+        "records/edge.yaml",
+        "metadata: {name: edge}\nspec:\n  provider: coredns\n  external-dns-parameters:\n    policy: sync\n    registry: txt\n    \
+         txt-owner-id: edge\n",
+    );
+    write("logical-clouds/lc1.yaml", "metadata: {name: names}\nspec: {kv: [{dns: edge}]}\n");
+    write(
+        "apps/shop.yaml",
+        "app: shop\nbundle: b\nversion: v1\nprofile: prod\nnamespace: shop\nlogical_cloud: lc1\nservices:\n  - name: web\n    \
+         hostnames: [www.z0.example]\n    ttl: 60\n    addresses: [{cluster: c1, scope: public, ips: [192.0.2.1]}]\n",
+    );
+    let key = "/skydns/example/z0/www/0a0b0c0d";
+    let value = json!({"host": "192.0.2.9", "ttl": 60, "targetstrip": 1, "owner": "external-dns"});
+    etcd.put(key, &value);
+    let plan = plan_in(path, &[]);
+    let blocked = plan.document["blocked"].to_string();
+    assert!(blocked.contains("not-owner") && blocked.contains("adopt --from-owner external-dns"), "{blocked}");
+
+    let adopted = path.join("adopted.json");
+    let output = quiet_in(path)
+        .args(["adopt", "--from-owner", "external-dns", "--out"])
+        .arg(&adopted)
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}{}", text_of(&output.stdout), text_of(&output.stderr));
+    let applied = apply_in(path, &adopted, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    let held = || -> BTreeMap<String, Value> {
+        let keys = etcd.keys().into_iter().filter(|(key, _)| key.starts_with("/skydns/"));
+        keys.map(|(key, value)| (key, serde_json::from_str(&value).expect("JSON"))).collect()
+    };
+    let mut ours = value;
+    ours["owner"] = json!("edge");
+    assert_eq!(held(), BTreeMap::from([(key.to_owned(), ours)]), "the owner alone is another");
+
+    let plan = plan_in(path, &[]);
+    assert_eq!(plan.document["blocked"], json!([]));
+    let applied = apply_in(path, &plan.file, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    let values: Vec<Value> = held().into_values().collect();
+    assert_eq!((values.len(), &values[0]["host"], &values[0]["owner"]), (1, &json!("192.0.2.1"), &json!("edge")));
+    write(
+        "apps/shop.yaml",
+        "app: shop\nbundle: b\nversion: v1\nprofile: prod\nnamespace: shop\nlogical_cloud: lc1\nservices: []\n",
+    );
+    let plan = plan_in(path, &[]);
+    let applied = apply_in(path, &plan.file, &[]);
+    assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    assert_eq!(held(), BTreeMap::new(), "what was taken over goes with its app");
+}
+
+#[test]
 fn a_name_below_another_is_blocked_before_coredns_mixes_them() {
     let Some(site) = Site::start(1) else { return };
     let zone = site.zones[0].clone();
