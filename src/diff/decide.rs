@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::context::{CopyBlocks, ServerNames};
+use super::filtered::PublishedNames;
 use super::held::HeldEdits;
 use super::judge::{FleetDecisions, judge_all};
 use super::pod_claims::PodClaims;
@@ -142,7 +143,10 @@ fn decide_record(
     let of_record = inventory.of_record(place);
     let decided = decide_alone(&of_record, &live, given, look);
     match config.update_records.find(name) {
-        Some(record) => filtered::without_dry_run(record, filtered::without_hidden(record, &of_record.stated, decided)),
+        Some(record) => {
+            let published = PublishedNames { stated: &of_record.stated, noted: &statements, live: &live };
+            filtered::without_dry_run(record, filtered::without_hidden(record, published, decided))
+        }
         None => decided,
     }
 }

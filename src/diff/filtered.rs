@@ -4,18 +4,38 @@
 use std::collections::BTreeSet;
 
 use super::judge::FleetDecisions;
+use super::statements::KeptStatements;
 use crate::change::{Change, ChangeKind, Notice, NoticeCode};
 use crate::claim::Subject;
 use crate::dns::{Name, NameRef, RrKey};
 use crate::inventory::stated::StatedRecords;
 use crate::inventory::update_record::{RecordPool, UpdateRecord};
+use crate::live::Live;
 
-/// Takes all from what was decided for a record that its filter hides; `published` is what it is to publish.
-pub fn without_hidden(record: &UpdateRecord, published: &StatedRecords, mut decided: FleetDecisions) -> FleetDecisions {
+/// What a record publishes, and what it published.
+#[derive(Debug, Clone, Copy)]
+pub struct PublishedNames<'a> {
+    /// What it is to publish.
+    pub stated: &'a StatedRecords,
+    /// What applies noted that it published.
+    pub noted: &'a KeptStatements,
+    /// Its zones, as they are.
+    pub live: &'a Live,
+}
+
+/// Takes all from what was decided for a record that its filter hides.
+pub fn without_hidden(
+    record: &UpdateRecord,
+    PublishedNames { stated, noted, live }: PublishedNames<'_>,
+    mut decided: FleetDecisions,
+) -> FleetDecisions {
     let Some(RecordPool { filter, .. }) = &record.pool else { return decided };
     let is_hidden = |name: NameRef<'_>| filter.hides(name);
     let mut hidden: BTreeSet<Name> =
-        published.entries.iter().map(|entry| &entry.owner).filter(|name| is_hidden(name.as_name())).cloned().collect();
+        stated.entries.iter().map(|entry| &entry.owner).filter(|name| is_hidden(name.as_name())).cloned().collect();
+    // Where the zones of a record are those of its filter, what it published elsewhere is in none of them.
+    let is_elsewhere = |name: &&Name| is_hidden(name.as_name()) && live.zone_of(name.as_name()).is_none();
+    hidden.extend(noted.iter().map(|(name, ..)| name).filter(is_elsewhere).cloned());
     decided.changes.retain(|change| {
         // A TXT of the registry goes with the RRset that it records.
         let (_, name) = change.meant_rrset();

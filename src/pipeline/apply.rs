@@ -376,7 +376,8 @@ impl ApplyWork<'_> {
 
     /// How zones are made and deleted.
     fn zone_work<'w>(&'w self, lets: &'w [Allowance]) -> ZoneWork<'w> {
-        ZoneWork { config: &self.settings.config, targets: self.targets, request: self.request, lets }
+        let planned = Some(self.sealed.plan().created);
+        ZoneWork { config: &self.settings.config, targets: self.targets, request: self.request, lets, planned }
     }
 
     /// Reads all that the plan touches.

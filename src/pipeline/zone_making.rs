@@ -14,6 +14,7 @@ use crate::dns::{ChangeKind, Rdata, RrKey, Rrset, Rtype, Ttl, ZoneName};
 use crate::guard::Allowance;
 use crate::guard::breakers::GLOBAL;
 use crate::inventory::model::{Config, ZonePurpose, ZoneSpec};
+use crate::inventory::value::Time;
 use crate::parallel;
 use crate::plan::zone_change::catalog_key;
 use crate::plan::{ZoneAction, ZoneChange};
@@ -37,6 +38,8 @@ pub(super) struct ZoneWork<'a> {
     pub request: &'a ApplyConduct<'a>,
     /// What an operator lets this apply do.
     pub lets: &'a [Allowance],
+    /// When the plan was made that is carried out; none where what is not done is tried again.
+    pub planned: Option<Time>,
 }
 
 /// When a zone change is made.
@@ -77,7 +80,9 @@ impl ZoneWork<'_> {
         if changes.is_empty() {
             return Ok(left);
         }
-        let begun = state.zone_rows()?.into_iter().filter(|row| row.why.is_some());
+        // What was done since the plan was made was done by a run of this plan that was killed.
+        let is_of_plan = |row: &ZoneActionRow| self.planned.is_some_and(|planned| row.at >= planned);
+        let begun = state.zone_rows()?.into_iter().filter(|row| row.why.is_some() || is_of_plan(row));
         let begun: BTreeSet<(CopyId, ZoneAction)> = begun.map(|row| (row.copy, row.action)).collect();
         let now = self.request.clock();
         let noted = changes.iter().filter(|change| change.action != ZoneAction::List).map(|change| {
@@ -296,7 +301,7 @@ pub(super) fn retry(
     let targets = opened.targets();
     // The apply that began a delete was let.
     let lets: Vec<Allowance> = changes.iter().map(|change| Allowance::to_delete(&change.zone)).collect();
-    let work = ZoneWork { config, targets: &targets, request, lets: &lets };
+    let work = ZoneWork { config, targets: &targets, request, lets: &lets, planned: None };
     let mut outcomes = work.run(&changes, ZonePhase::Before, state)?;
     outcomes.extend(work.run(&changes, ZonePhase::After, state)?);
     Ok(outcomes)

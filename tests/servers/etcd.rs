@@ -424,6 +424,7 @@ fn an_apply_whose_requests_meet_faults_is_completed() {
             let is_killed = applied.exit.is_none();
             if is_killed || applied.exit != Some(0) {
                 let resumed = resume_in(site.path());
+                assert!(!is_killed || resumed.exit == Some(0), "{fault:?} at {at}: {}", resumed.said());
                 if resumed.exit == Some(0) && resumed.document["hosts"].as_array().is_some_and(|own| !own.is_empty()) {
                     begun += 1;
                     let faults = site.faults(&wanted);
@@ -443,6 +444,37 @@ fn an_apply_whose_requests_meet_faults_is_completed() {
         }
     }
     assert!(begun > 3 && completed > 3, "{begun} were resumed, and {completed} ended by themselves");
+}
+
+#[test]
+fn an_apply_that_is_killed_when_its_zone_is_made_is_completed_by_resume() {
+    let mut resumed_with_zone = 0;
+    for at in 1.. {
+        let Some(site) = Site::start(1) else { return };
+        let zone = site.zones[0].clone();
+        site.state(&zone, &one(&zone, "www", 300, "192.0.2.1"));
+        let plan = plan_in(site.path(), &[]);
+        let way = Way::new(site.etcd.port, HttpFault::KilledAfter, at);
+        site.configure(&format!("type = \"etcd\"\nendpoints = \"http://127.0.0.1:{}\"\n", way.port));
+        let mut command = apply_command(site.path(), &plan.file, &[]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+        way.process.store(child.id() as usize, Ordering::SeqCst);
+        let applied = Applied::new(child.wait_with_output().expect("a child"));
+        site.configure(&site.etcd.target());
+        if applied.exit.is_some() {
+            assert!(at > 4, "it makes few requests");
+            break;
+        }
+        let has_zone = !site.etcd.keys().is_empty();
+        let resumed = resume_in(site.path());
+        assert_eq!(resumed.exit, Some(0), "{at}: {}", resumed.said());
+        resumed_with_zone += usize::from(has_zone);
+        site.apply_all();
+        let wanted = BTreeMap::from([(format!("{zone}."), one(&zone, "www", 300, "192.0.2.1"))]);
+        let faults = site.faults(&wanted);
+        assert!(faults.is_empty(), "{at}: {}", faults.join("\n"));
+    }
+    assert!(resumed_with_zone > 1, "{resumed_with_zone}");
 }
 
 #[test]
