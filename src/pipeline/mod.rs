@@ -128,6 +128,8 @@ mod mark_places;
 
 mod record_targets;
 
+mod external_dns_records;
+
 mod record_zones;
 
 mod shared_copies;

@@ -45,7 +45,7 @@ pub(super) fn check(config: &mut Config) -> Diagnostics {
 }
 
 /// Makes an error a problem of its record.
-fn refuse(record: &mut UpdateRecord, found: &Diagnostic) {
+pub(super) fn refuse(record: &mut UpdateRecord, found: &Diagnostic) {
     if found.severity == Severity::Error {
         let Diagnostic { code, message, origin, .. } = found.clone();
         record.problems.push(RecordProblem { code, message, origin });
@@ -71,7 +71,7 @@ pub(super) fn places<'t>(target: &'t TargetSpec, zone: &'t ZoneName) -> impl Ite
 }
 
 /// The copies that a record holds of the zones that files name.
-fn copies(RecordPool { pool, zones, .. }: &RecordPool) -> impl Iterator<Item = CopyPlace> {
+pub(super) fn copies(RecordPool { pool, zones, .. }: &RecordPool) -> impl Iterator<Item = CopyPlace> {
     pool.targets.iter().flat_map(move |target| zones.iter().flat_map(move |zone| places(target, &zone.name)))
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::findings::Findings;
-use super::{mark_places, record_targets, record_zones, shared_copies, txt_keys, zone_settings};
+use super::{external_dns_records, mark_places, record_targets, record_zones, shared_copies, txt_keys, zone_settings};
 use crate::diag::{Diagnostics, Files, Problem};
 use crate::inventory::model::{Config, Project};
 use crate::inventory::pods::PodSet;
@@ -43,7 +43,9 @@ pub fn read_settings(workspace: &Path) -> SettingsFile {
 /// Judges what only the providers of targets know: where they keep marks, and whether those of DNS update records can be used.
 pub(super) fn judge_targets(config: &mut Config) -> Diagnostics {
     mark_places::settle(config);
-    record_targets::check(config)
+    let mut found = record_targets::check(config);
+    found.append(external_dns_records::check(config));
+    found
 }
 
 /// Loads zonewright.toml alone, and checks the targets' settings.
