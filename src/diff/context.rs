@@ -16,6 +16,7 @@ use crate::dns::{Name, NameRef, Ttl};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::pods::ProjectPods;
+use crate::inventory::update_record::UpdateRecord;
 use crate::inventory::value::{Inv, Time};
 use crate::live::{Live, PoolCopies, ZoneIndex};
 use crate::names::{ForeseenNames, NameIndex};
@@ -183,6 +184,16 @@ impl Selection {
 }
 
 impl<'a> RuleContext<'a> {
+    /// The DNS update record that alone is decided about; none where all else is.
+    pub fn record(&self) -> Option<&'a UpdateRecord> {
+        match self.inventory.stated.sources.as_slice() {
+            [own] if self.inventory.published.sources.is_empty() => {
+                self.inventory.config.update_records.find(&own.name)
+            }
+            _ => None,
+        }
+    }
+
     /// The TTL of a new TXT of the registry in a zone, where the targets of its pool have one of their own.
     pub fn mark_ttl(&self, zone: ZoneIndex) -> Option<Ttl> {
         self.bounds.get(self.pool_of(zone))?.iter().find_map(|(_, bounds)| bounds.mark_ttl)

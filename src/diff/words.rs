@@ -330,9 +330,15 @@ pub fn place_block(context: &RuleContext<'_>, code: BlockCode, name: &Name, plac
             let message = format!("{shown} is in `{}`, in which nothing may be asked for", zone(&closed));
             block(code, message, "remove `state = \"absent\"` from its `[[zone]]`, or give the host another name")
         }
-        NamePlace::NoZone | NamePlace::Open(_) => {
-            block(code, format!("no configured zone holds {shown}"), "add a [[zone]] for it to zonewright.toml")
-        }
+        NamePlace::NoZone | NamePlace::Open(_) => match context.record() {
+            Some(record) => {
+                let message = format!("no zone of the record `{}` holds {shown}", record.name);
+                block(code, message, "add a zone for it to the record, or publish the name by another record")
+            }
+            None => {
+                block(code, format!("no configured zone holds {shown}"), "add a [[zone]] for it to zonewright.toml")
+            }
+        },
     }
 }
 
@@ -357,12 +363,20 @@ pub fn not_owner(
         let hint = "set `txt_encrypt_aes_key` to the key of external-dns, or correct it";
         return block(BlockCode::NotOwner, message, hint);
     }
-    block(BlockCode::NotOwner, message, correct_foreign(own::other_owner(context, zone, owner, wrong.rtype).as_deref()))
+    block(
+        BlockCode::NotOwner,
+        message,
+        correct_foreign(context, own::other_owner(context, zone, owner, wrong.rtype).as_deref()),
+    )
 }
 
 /// What to do with a wrong RRset that is not ours; `by` is who else it is of, where its mark says so.
-fn correct_foreign(by: Option<&str>) -> String {
-    let ask = "correct it by hand, or set `permission = \"full\"` for its zone";
+fn correct_foreign(context: &RuleContext<'_>, by: Option<&str>) -> String {
+    // A record has no other permission than its own RRsets.
+    let ask = match context.record() {
+        Some(_) => "correct it by hand",
+        None => "correct it by hand, or set `permission = \"full\"` for its zone",
+    };
     match by {
         None => ask.to_owned(),
         Some(by) => {
@@ -462,11 +476,12 @@ pub fn copies_differ(target: &TargetId, count: usize, examples: &[RrKey]) -> Str
 
 /// The block of a subject one of whose entries is wrong.
 fn bad_entry(context: &RuleContext<'_>, origin: Origin, message: &str) -> SubjectBlock {
-    block(
-        BlockCode::BadInput,
-        format!("{}: {message}", at(context, origin)),
-        "correct the entry; `zonewright check` shows it",
-    )
+    // `check` asks no account for its zones.
+    let unlisted =
+        context.record().and_then(|record| context.inventory.config.update_records.unlisted_zones(&record.name));
+    let hint = unlisted.and_then(|problem| problem.hint.as_deref());
+    let hint = hint.unwrap_or("correct the entry; `zonewright check` shows it");
+    block(BlockCode::BadInput, format!("{}: {message}", at(context, origin)), hint)
 }
 
 /// The block of a subject one of whose entries cannot be used.
@@ -558,7 +573,7 @@ pub fn lacks_value(
     block(
         BlockCode::NotOwner,
         message,
-        correct_foreign(own::other_owner(context, zone, owner, missing.rtype).as_deref()),
+        correct_foreign(context, own::other_owner(context, zone, owner, missing.rtype).as_deref()),
     )
 }
 

@@ -93,6 +93,11 @@ impl UpdateRecords {
         self.find(pool.as_str()).filter(|record| record.pool.is_some())
     }
 
+    /// Why the target of a record does not say which zones it has; none where it does.
+    pub fn unlisted_zones(&self, name: &str) -> Option<&Problem> {
+        self.unlisted.iter().find(|(record, _)| record == name).map(|(_, problem)| problem)
+    }
+
     /// The record of a name; of several, the first.
     pub fn find(&self, name: &str) -> Option<&UpdateRecord> {
         let place = self.records.partition_point(|record| record.name.as_str() < name);

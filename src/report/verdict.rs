@@ -101,7 +101,9 @@ fn left(plan: &Plan) -> Vec<String> {
     let later = plan.waiting.len() - misfits;
     let waves = [(later, "in later waves"), (misfits, "that fit no wave")];
     let waves = waves.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
-    let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind).count();
+    let left_behind = plan.notices.iter().filter(|notice| notice.code == NoticeCode::LeftBehind);
+    // Zones of one name at several records may each have a notice of it.
+    let left_behind = left_behind.map(|notice| &notice.name).collect::<BTreeSet<_>>().len();
     let edited = plan.notices.iter().filter(|notice| notice.code == NoticeCode::EditedSince).count();
     let edited = (edited > 0 && plan.undoes.is_none()).then(|| format!("{} left as edited", counted(edited, "RRset")));
     let former = plan.notices.iter().filter(|notice| notice.code == NoticeCode::FormerNames).count();
