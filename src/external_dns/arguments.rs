@@ -75,7 +75,7 @@ pub struct ArgumentFault {
 pub const DEFAULT_TYPES: [Rtype; 3] = [Rtype::A, Rtype::AAAA, Rtype::CNAME];
 
 /// The port of name servers (RFC 1035 section 4.2); external-dns would take 0.
-const DNS_PORT: &str = "53";
+const DNS_PORT: u16 = 53;
 
 /// The algorithm of a key of which nothing says another; external-dns has no default that works.
 const ALGORITHM: &str = "hmac-sha256";
@@ -134,12 +134,12 @@ pub fn arguments(
         },
     };
     maker.take_parameters();
-    maker.take_table();
+    maker.take_table()?;
     maker.registry(config)?;
     match provider {
         RecordProvider::Rfc2136 => maker.name_server()?,
         RecordProvider::CoreDns => maker.etcd()?,
-        RecordProvider::Aws | RecordProvider::AwsSd => maker.aws(),
+        RecordProvider::Aws | RecordProvider::AwsSd => maker.aws()?,
         RecordProvider::Azure | RecordProvider::AzurePrivate => maker.azure(),
     }
     maker.zones();
@@ -187,14 +187,22 @@ impl<'a> ArgumentMaker<'a> {
     }
 
     /// Takes over what the administrator says in the place of parameters.
-    fn take_table(&mut self) {
+    ///
+    /// Errors: what no argument can say.
+    fn take_table(&mut self) -> Result<(), ArgumentFault> {
         for (key, name) in AS_PARAMETERS {
             let is_own = ParameterRow::find(name, self.provider).is_some();
             if let Some(node) = self.terms.target.get(key).filter(|_| is_own) {
+                let texts = texts_of(node);
+                if texts.is_empty() {
+                    let message = format!("`{key}` says nothing that external-dns could take");
+                    return Err(unusable(node.origin, message));
+                }
                 self.taken.insert(key);
-                self.values.insert(name, FlagValue::Texts(texts_of(node)));
+                self.values.insert(name, FlagValue::Texts(texts));
             }
         }
+        Ok(())
     }
 
     /// The text of a parameter so far, where it says something.
@@ -215,6 +223,13 @@ impl<'a> ArgumentMaker<'a> {
         let node = self.terms.target.get(key)?;
         self.taken.insert(key);
         Some(node)
+    }
+
+    /// The text of a key of the administrator's table that arguments say.
+    ///
+    /// Errors: it is no text.
+    fn table_text(&mut self, key: &'static str) -> Result<Option<&'a str>, ArgumentFault> {
+        self.table(key).map(|node| text_of(node, key)).transpose()
     }
 
     /// A fault of the record.
@@ -262,29 +277,30 @@ impl<'a> ArgumentMaker<'a> {
 
     /// Where a name server is, how it is read, and how messages to it are signed.
     fn name_server(&mut self) -> Result<(), ArgumentFault> {
-        if let Some(server) = self.table("server").and_then(SettingsNode::as_text) {
-            let (host, port) = host_and_port(server);
-            self.set(ParameterName::Rfc2136Host, host);
-            self.set(ParameterName::Rfc2136Port, port.unwrap_or(DNS_PORT));
+        if let Some(servers) = self.table("server") {
+            self.servers(servers)?;
         }
         if self.text(ParameterName::Rfc2136Host).is_none() {
             return Err(self.fault("no-endpoints", format!("the record `{}` has no `rfc2136-host`", self.record.name)));
         }
         if self.text(ParameterName::Rfc2136Port).is_none_or(|port| port == "0") {
-            self.set(ParameterName::Rfc2136Port, DNS_PORT);
+            self.set(ParameterName::Rfc2136Port, DNS_PORT.to_string());
         }
-        if let Some(read) = self.table("read").and_then(SettingsNode::as_text) {
+        if let Some(read) = self.table_text("read")? {
             self.values.insert(ParameterName::Rfc2136Axfr, FlagValue::Switch(read == "axfr"));
         }
         if self.values.get(&ParameterName::Rfc2136Insecure) == Some(&FlagValue::Switch(true)) {
             return Ok(());
         }
         let key = self.table("tsig_key");
+        if let Some(node) = key.filter(|key| !matches!(key.value, SettingsValue::Table(_))) {
+            return Err(unusable(node.origin, "`tsig_key` is no table".to_owned()));
+        }
         for (word, name) in
             [("name", ParameterName::Rfc2136TsigKeyname), ("algorithm", ParameterName::Rfc2136TsigSecretAlg)]
         {
-            if let Some(text) = key.and_then(|key| key.get(word)).and_then(SettingsNode::as_text) {
-                self.set(name, text);
+            if let Some(node) = key.and_then(|key| key.get(word)) {
+                self.set(name, text_of(node, word)?);
             }
         }
         if self.text(ParameterName::Rfc2136TsigKeyname).is_none() {
@@ -295,6 +311,38 @@ impl<'a> ArgumentMaker<'a> {
             self.set(ParameterName::Rfc2136TsigSecretAlg, ALGORITHM);
         }
         self.secret("EXTERNAL_DNS_RFC2136_TSIG_SECRET", "rfc2136-tsig-secret", false);
+        Ok(())
+    }
+
+    /// Takes over the name servers of the administrator. external-dns takes several, and as zonewright does, it asks the next
+    /// one where one fails; but it has one port for all of them.
+    ///
+    /// Errors: what cannot be said so.
+    fn servers(&mut self, node: &SettingsNode) -> Result<(), ArgumentFault> {
+        let nodes = node.as_list().unwrap_or(std::slice::from_ref(node));
+        let mut hosts: Vec<String> = Vec::new();
+        let mut common: Option<u16> = None;
+        for node in nodes {
+            let text = text_of(node, "server")?;
+            let Some((host, port)) = host_and_port(text) else {
+                return Err(unusable(
+                    node.origin,
+                    format!("`{text}` in `server` is not a host with a port or without one"),
+                ));
+            };
+            if common.is_some_and(|common| common != port) {
+                let message = "the servers of `server` have different ports, and external-dns has one port for all of \
+                               them (`--rfc2136-port`)";
+                return Err(unusable(node.origin, message.to_owned()));
+            }
+            common = Some(port);
+            hosts.push(host.to_owned());
+        }
+        let Some(port) = common else {
+            return Err(unusable(node.origin, "`server` names no server".to_owned()));
+        };
+        self.values.insert(ParameterName::Rfc2136Host, FlagValue::Texts(hosts));
+        self.set(ParameterName::Rfc2136Port, port.to_string());
         Ok(())
     }
 
@@ -309,18 +357,18 @@ impl<'a> ArgumentMaker<'a> {
             let message = format!("nothing says where the etcd of the record `{}` is", self.record.name);
             return Err(self.fault("no-endpoints", message));
         };
-        self.made.variables.insert("ETCD_URLS", VariableValue::Text(texts_of(endpoints).join(",")));
-        if let Some(user) = self.table("user").and_then(SettingsNode::as_text) {
+        let urls = texts_of(endpoints);
+        if urls.is_empty() {
+            let message = "`endpoints` names no etcd".to_owned();
+            return Err(unusable(endpoints.origin, message));
+        }
+        self.made.variables.insert("ETCD_URLS", VariableValue::Text(urls.join(",")));
+        if let Some(user) = self.table_text("user")? {
             self.made.variables.insert("ETCD_USERNAME", VariableValue::Text(user.to_owned()));
             self.secret("ETCD_PASSWORD", "etcd-password", false);
             self.taken.insert("password");
         }
-        for (name, variable) in TLS_FILES {
-            if let Some(path) = self.text(name).map(|path| container_path(name, path)) {
-                self.made.variables.insert(variable, VariableValue::Text(path.clone()));
-                self.made.files.insert(name.as_str(), path);
-            }
-        }
+        self.tls_files()?;
         if let Some(prefix) = self.text(ParameterName::CorednsPrefix) {
             // external-dns puts names behind it as it is.
             self.set(ParameterName::CorednsPrefix, format!("/{}/", prefix.trim_matches('/')));
@@ -329,14 +377,37 @@ impl<'a> ArgumentMaker<'a> {
         Ok(())
     }
 
+    /// The files of TLS. Parameters of one path have one file, such as a certificate and its key: Kubernetes takes no two
+    /// mounts at one path.
+    ///
+    /// Errors: one path leads through another file.
+    fn tls_files(&mut self) -> Result<(), ArgumentFault> {
+        for (name, variable) in TLS_FILES {
+            let Some(path) = self.text(name).map(|path| container_path(name, path)) else { continue };
+            self.made.variables.insert(variable, VariableValue::Text(path.clone()));
+            if self.made.files.values().any(|other| *other == path) {
+                continue;
+            }
+            if let Some(other) = self.made.files.values().find(|other| is_below(other, &path) || is_below(&path, other))
+            {
+                let message =
+                    format!("`{path}` and `{other}` cannot both be files of the record `{}`", self.record.name);
+                return Err(self.fault("bad-value", message));
+            }
+            self.made.files.insert(name.as_str(), path);
+        }
+        Ok(())
+    }
+
     /// Which region of AWS is asked, and by whom: a role of the node or the service account needs no key.
-    fn aws(&mut self) {
-        if let Some(region) = self.table("region").and_then(SettingsNode::as_text) {
+    fn aws(&mut self) -> Result<(), ArgumentFault> {
+        if let Some(region) = self.table_text("region")? {
             self.made.variables.insert("AWS_REGION", VariableValue::Text(region.to_owned()));
         }
         self.secret("AWS_ACCESS_KEY_ID", "aws-access-key-id", true);
         self.secret("AWS_SECRET_ACCESS_KEY", "aws-secret-access-key", true);
         self.taken.insert("credentials");
+        Ok(())
     }
 
     /// The file with Azure's settings, without which external-dns does not start.
@@ -418,19 +489,44 @@ fn texts_of(node: &SettingsNode) -> Vec<String> {
     }
 }
 
-/// Host and port of `HOST`, `HOST:PORT`, `[ADDRESS]:PORT`, or an IPv6 address alone.
-fn host_and_port(server: &str) -> (&str, Option<&str>) {
-    if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        return (host, rest.strip_prefix(':'));
-    }
-    match server.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') => (host, Some(port)),
-        _ => (server, None),
-    }
+/// What no argument can say of the administrator's table.
+fn unusable(origin: Origin, message: String) -> ArgumentFault {
+    ArgumentFault { code: "bad-value".into(), origin, message }
+}
+
+/// The text of a key of the administrator's table.
+///
+/// Errors: it is no text.
+fn text_of<'n>(node: &'n SettingsNode, key: &str) -> Result<&'n str, ArgumentFault> {
+    let message = || format!("`{key}` is no text that external-dns could take");
+    let fault = || unusable(node.origin, message());
+    node.as_text().filter(|text| !text.is_empty()).ok_or_else(fault)
+}
+
+/// Host and port of `HOST`, `HOST:PORT`, `[ADDRESS]:PORT`, or an IPv6 address alone; none where it is none of them.
+fn host_and_port(server: &str) -> Option<(&str, u16)> {
+    let (host, port) = if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        (host, if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) })
+    } else {
+        match server.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') => (host, Some(port)),
+            _ => (server, None),
+        }
+    };
+    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
+    let port = port.map_or(Some(DNS_PORT), |port| port.parse().ok().filter(|port| *port > 0))?;
+    (!host.is_empty() && host.chars().all(is_host)).then_some((host, port))
+}
+
+/// Whether a path leads through another.
+fn is_below(path: &str, other: &str) -> bool {
+    path.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Where a file is in the container: at its own path, or where that cannot be one of a mount, in a folder of ours.
 fn container_path(name: ParameterName, path: &str) -> String {
-    let is_plain = path.len() > 1 && path.starts_with('/') && !path.ends_with('/') && !path.contains(':');
-    if is_plain && !path.split('/').any(|part| part == "..") { path.to_owned() } else { format!("{FILES}/{name}") }
+    // Another spelling of a path would hide that two are one.
+    let is_part = |part: &str| !["", ".", ".."].contains(&part);
+    let is_plain = path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_part)) && !path.contains(':');
+    if is_plain { path.to_owned() } else { format!("{FILES}/{name}") }
 }

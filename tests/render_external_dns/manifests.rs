@@ -231,6 +231,67 @@ fn parameters_become_arguments_and_the_administrator_wins() {
     );
 }
 
+/// A workspace with the record `edge`, whose table has these lines, in use.
+fn with_table(lines: &str) -> Workspace {
+    let workspace = Workspace::new(&format!("{}{lines}\n", table("edge", "external-dns")));
+    workspace.write("apps/shop.yaml", &app("shop", "shop", &[("web", "web.example.net", "192.0.2.10")]));
+    workspace
+}
+
+#[test]
+fn several_name_servers_are_arguments_each_and_share_a_port() {
+    for (server, port, hosts) in [
+        ("\"192.0.2.7\"", "53", vec!["192.0.2.7"]),
+        ("[\"ns1.example.net:5353\", \"[2001:db8::1]:5353\"]", "5353", vec!["ns1.example.net", "2001:db8::1"]),
+        ("[\"a\", \"2001:db8::1\"]", "53", vec!["a", "2001:db8::1"]),
+    ] {
+        let args = args(&with_table(&format!("server = {server}")), "edge");
+        let of = |flag: &str| args.iter().filter_map(|arg| arg.strip_prefix(flag)).collect::<Vec<_>>();
+        assert_eq!((of("--rfc2136-host="), of("--rfc2136-port=")), (hosts, vec![port]));
+    }
+    for (lines, why) in [
+        ("server = [\"a:5353\", \"b\"]", "have different ports"),
+        ("server = []", "names no server"),
+        ("server = 53", "`server` is no text"),
+        ("server = [\"a:0\"]", "is not a host"),
+        ("server = \"a b\"", "is not a host"),
+        ("read = true", "`read` is no text"),
+    ] {
+        let workspace = with_table(lines);
+        let wishes = workspace.wishes();
+        let held = &wishes.held[0];
+        assert!(held.message.contains(why), "{held:?}");
+        let place = workspace.inventory().files.place(held.origin).to_string();
+        assert!(place.starts_with("zonewright.toml:15"), "{place}");
+        assert!(fresh(&wishes).0.is_empty());
+    }
+}
+
+#[test]
+fn no_two_files_are_mounted_at_one_path() {
+    let of = |cert: &str, key: &str| {
+        let workspace =
+            Workspace::new(&format!("{}endpoints = [\"https://e1:2379\"]\n", table("edge", "external-dns")));
+        let files =
+            format!("policy: sync, tls-client-cert: {cert}, tls-client-cert-key: {key}, domain-filter: example.net");
+        let record =
+            format!("metadata: {{name: edge}}\nspec: {{provider: coredns, external-dns-parameters: {{{files}}}}}\n");
+        workspace.write("records/edge.yaml", &record);
+        workspace.write("apps/shop.yaml", &app("shop", "shop", &[("web", "web.example.net", "192.0.2.10")]));
+        workspace
+    };
+    let one = container(&of("/tls/both.pem", "/tls/both.pem"), "edge");
+    assert_eq!(one["volumeMounts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(one["volumeMounts"][0]["subPath"], "tls-client-cert");
+    let env = one["env"].as_array().expect("variables");
+    assert_eq!(env.iter().filter(|entry| entry["value"] == "/tls/both.pem").count(), 2);
+    // Another spelling of the path is a path of its own.
+    let other = container(&of("/tls/both.pem", "/tls//both.pem"), "edge");
+    assert_eq!(other["volumeMounts"][1]["mountPath"], "/etc/external-dns/tls-client-cert-key");
+    let wishes = of("/tls", "/tls/key.pem").wishes();
+    assert!(wishes.held[0].message.contains("cannot both be files"), "{:?}", wishes.held);
+}
+
 #[test]
 fn secrets_are_named_and_never_written() {
     let workspace = of_all_providers();
