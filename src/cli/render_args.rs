@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::candidates;
-use super::values::EndpointsFormatArg;
+use super::values::{EndpointsFormatArg, parse_image};
 
 /// What `render` takes.
 #[derive(Debug, Args)]
@@ -90,7 +90,8 @@ pub struct ExternalDnsArgs {
     pub out: PathBuf,
     /// The image of external-dns
     // The release whose flags the parameters of records are.
-    #[arg(long, value_name = "IMAGE", default_value = "registry.k8s.io/external-dns/external-dns:v0.22.0")]
+    #[arg(long, value_name = "IMAGE", default_value = "registry.k8s.io/external-dns/external-dns:v0.22.0",
+        value_parser = parse_image)]
     pub image: String,
     /// Write nothing, and say which files would be written or removed
     #[arg(long)]

@@ -161,6 +161,13 @@ pub fn parse_url(text: &str) -> Result<String, String> {
     is_page.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
+/// Reads the name of an image.
+pub fn parse_image(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '\\' | '$');
+    let wrong = || "an image has a name without blanks, such as registry.example.net/external-dns:v0.22.0".to_owned();
+    (!text.is_empty() && text.chars().all(is_plain)).then(|| text.to_owned()).ok_or_else(wrong)
+}
+
 /// Reads a point in time.
 pub fn parse_time(text: &str) -> Result<Time, String> {
     text.parse().map_err(|()| "a time is written as in RFC 3339, such as 2026-11-20T02:00:00Z".to_owned())

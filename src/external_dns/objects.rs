@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::arguments::{FlagValue, ProgramArguments, VariableValue};
 use super::yaml_text::YamlValue;
 use crate::dns::{Name, Rtype, Ttl, address_type};
+use crate::inventory::source::PROGRAM_LABELS;
 
 /// The kind of endpoints.
 pub const ENDPOINT_KIND: &str = "DNSEndpoint";
@@ -172,8 +173,8 @@ impl ProgramObjects {
         let users: Vec<&str> = used.users.iter().map(String::as_str).collect();
         let annotations = YamlValue::table([(USED_BY, users.join(",").into())]);
         let name = object_name(label);
-        let own = [("app.kubernetes.io/instance", label.record.into()), ("app.kubernetes.io/name", PROGRAM.into())];
-        let selector = YamlValue::table(own);
+        let [instance, program] = PROGRAM_LABELS;
+        let selector = YamlValue::table([(instance, label.record.into()), (program, PROGRAM.into())]);
         let labels = selector.clone().with(label.key, Some(label.record.into()));
         let template = YamlValue::table([
             ("metadata", YamlValue::table([("labels", labels.clone())])),

@@ -13,6 +13,8 @@ pub mod template;
 
 pub mod selector;
 
+pub mod kubernetes;
+
 pub mod source;
 
 pub mod place;

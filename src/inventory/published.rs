@@ -227,14 +227,15 @@ fn barred(service: &AppService, record: &str, uses: &RecordUses, is_bare: bool) 
     Some(EndpointFault::Barred(kind, AppFileFault { origin, message }))
 }
 
-/// The name of the endpoint of a service for a record: `SERVICE-RECORD`, shortened where it is no label.
+/// The name of the endpoint of a service for a record: `SERVICE-RECORD`, shortened where it is no label. Of its head a dot at
+/// the end does not stay: no hyphen may follow a dot in a name of Kubernetes.
 pub fn endpoint_name(service: &str, record: &str) -> String {
     let whole = format!("{service}-{record}");
     if whole.len() <= MAX_NAME {
         return whole;
     }
     let digest = Sha256::digest(whole.as_bytes());
-    let mut name = whole[..NAME_HEAD].to_owned() + "-";
+    let mut name = whole[..NAME_HEAD].trim_end_matches('.').to_owned() + "-";
     for octet in &digest[..4] {
         write!(name, "{octet:02x}").expect("writing to a text works");
     }

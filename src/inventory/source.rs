@@ -89,6 +89,9 @@ pub const RECORD_LISTS: &str = "record_lists";
 /// The label by which manifests belong to a DNS update record where nothing says.
 pub const RECORD_LABEL: &str = "zonewright.dev/dns-update-record";
 
+/// The labels that a Deployment of external-dns has in any case, by which it finds its pods: no record has one of them.
+pub const PROGRAM_LABELS: [&str; 2] = ["app.kubernetes.io/instance", "app.kubernetes.io/name"];
+
 /// The word under `format` of manifests of the kind DNSEndpoint.
 pub const MANIFESTS: &str = "dnsendpoint";
 

@@ -129,6 +129,20 @@ fn what_cannot_be_written_is_an_error_and_the_next_call_goes_on() {
 }
 
 #[test]
+fn an_image_needs_a_name_without_blanks() {
+    let workspace = in_use();
+    for image in ["", " ", "a b", "a\nb", "a\tb", "ä"] {
+        let output = render(&workspace, &["--image", image]);
+        assert_refused(&output, 1, "an image has a name without blanks");
+    }
+    assert!(!workspace.path().join("out").exists());
+    assert_eq!(
+        render(&workspace, &["--quiet", "--image", "r.example.net:5000/dns@sha256:0a1b"]).status.code(),
+        Some(0)
+    );
+}
+
+#[test]
 fn the_label_is_that_of_the_settings() {
     let workspace = in_use();
     workspace.add_settings("record_label = \"example.net/dns\"\n", "");

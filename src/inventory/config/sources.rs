@@ -9,6 +9,7 @@ use super::shared::{A_DURATION, A_PERCENTAGE, A_SIZE};
 use crate::diag::Origin;
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Rtype, is_of_signer, is_zone_data};
+use crate::inventory::kubernetes::is_label_key;
 use crate::inventory::model::ProjectAdmin;
 use crate::inventory::near_type;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
@@ -16,7 +17,7 @@ use crate::inventory::pool::Pool;
 use crate::inventory::selector::KeySelector;
 use crate::inventory::source::{
     DNS_UPDATE_RECORDS, ExportDemands, ExportTolerance, FieldMapping, KnownFormat, MANIFESTS, MaxAge, NO_SOURCE, OWN,
-    Occurrence, PathPattern, RECORD_LABEL, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
+    Occurrence, PROGRAM_LABELS, PathPattern, RECORD_LABEL, RecordConflicts, RecordsSpec, SourceKeys, SourceSpec,
 };
 use crate::inventory::value::{Duration, Size};
 
@@ -127,11 +128,14 @@ pub fn read_sources(reader: &mut TableReader<'_>, formats: &[KnownFormat], conte
 /// Reads `record_label`, which all sources of manifests have.
 fn read_record_label(specs: &mut [SourceSpec], table: &mut TableReader<'_>) -> String {
     let label = match table.take("record_label").map(|node| (node, table.text_of(node))) {
-        Some((node, Some(""))) => {
-            table.error(node, "bad-value", "a label needs a name");
+        Some((_, Some(text))) if is_label_key(text) && !PROGRAM_LABELS.contains(&text) => text,
+        Some((node, Some(text))) => {
+            let own = if PROGRAM_LABELS.contains(&text) { ": the Deployment of a record has it already" } else { "" };
+            let message = format!("`{text}` cannot be the label that names a record{own}");
+            let error = table.source().error("bad-value", node.origin, node.width, message);
+            table.push(error.hint("write `NAME` or `DOMAIN/NAME`, as Kubernetes has the keys of labels"));
             RECORD_LABEL
         }
-        Some((_, Some(text))) => text,
         Some((_, None)) | None => RECORD_LABEL,
     };
     specs

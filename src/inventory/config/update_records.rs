@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::marking;
 use crate::dns::{Name, ZoneName};
+use crate::inventory::kubernetes::is_namespace;
 use crate::inventory::model::ProjectAdmin;
 use crate::inventory::node::{SettingsKey, SettingsNode, SettingsValue, TableReader};
 use crate::inventory::update_record::{RecordRunner, RecordZone, UpdateRecordTerms};
@@ -110,12 +111,10 @@ fn read_one<'a>(
     })
 }
 
-/// Reads a namespace of Kubernetes: a label of DNS (RFC 1123 section 2.1).
+/// Reads a namespace of Kubernetes.
 fn read_namespace<'a>(node: &'a SettingsNode, record: &mut TableReader<'a>) -> Option<String> {
     let text = record.text_of(node)?;
-    let is_plain = |octet: u8| octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'-';
-    let is_right =
-        (1..=63).contains(&text.len()) && text.bytes().all(is_plain) && !text.starts_with('-') && !text.ends_with('-');
+    let is_right = is_namespace(text);
     if !is_right {
         let message = format!("`{text}` cannot be a namespace of Kubernetes");
         let error = record.source().error("bad-value", node.origin, node.width, message);

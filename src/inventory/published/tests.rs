@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diag::FileId;
 use crate::inventory::apps::ServicePlace;
+use crate::inventory::kubernetes::is_object_name;
 
 /// The names of services and records: `a` and `b-c` make the endpoint that `a-b` and `c` make.
 const SERVICES: [&str; 4] = ["a", "a-b", "web", "a-service-with-a-long-name-that-leaves-little-room-for"];
@@ -260,6 +261,12 @@ fn a_long_name_keeps_its_head_and_a_hash() {
     let hash = "4739c254";
     assert_eq!(endpoint_name(&long, "bind"), format!("{}-{hash}", &long[..54]));
     assert_eq!(endpoint_name(&long, "bind").len(), 63);
+    // Where the head ends in a dot, the dot goes: `s.-4739c254` is no name of Kubernetes.
+    let dotted = format!("{}.{}", &long[..53], &long[..20]);
+    let name = endpoint_name(&dotted, "bind");
+    assert!(name.starts_with(&format!("{}-", &long[..53])) && name.len() == 62 && is_object_name(&name), "{name}");
+    let hyphen = format!("{}-{}", &long[..53], &long[..20]);
+    assert!(endpoint_name(&hyphen, "bind").contains("--") && is_object_name(&endpoint_name(&hyphen, "bind")));
 }
 
 #[test]

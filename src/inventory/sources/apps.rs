@@ -9,12 +9,13 @@ use std::sync::Arc;
 use super::addresses_csv::{BAD_ADDRESS, parse_address};
 use super::documents::{self, DocumentFile, DocumentPiece, DocumentSource, push_fault, word};
 use super::meaning::{ExportRows, RowMeaning};
-use super::stated::names::{is_kubernetes_name, read_owner};
+use super::stated::names::read_owner;
 use super::stated::{NodeFault, ttl_of};
 use super::{Draft, ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
 use crate::diag::{Diagnostic, Diagnostics, Origin};
 use crate::dns::{Name, Ttl};
 use crate::inventory::apps::{AddressScope, App, AppFileFault, AppService, ServicePlace};
+use crate::inventory::kubernetes::{is_namespace, is_object_name};
 use crate::inventory::model::Trust;
 use crate::inventory::node::{SettingsNode, SettingsValue, TableReader};
 use crate::inventory::source::{APPS, OWN, Occurrence, SourceKeys};
@@ -63,7 +64,7 @@ impl AppReader {
         let bundle = word(&mut table, "bundle");
         let version = word(&mut table, "version");
         let profile = word(&mut table, "profile");
-        let namespace = table.require("namespace").and_then(|node| kubernetes_name(&mut table, node, "a namespace"));
+        let namespace = table.require("namespace").and_then(|node| namespace_name(&mut table, node));
         let cloud = word(&mut table, "logical_cloud");
         let listed = table.require_or("services", ", or `services: []` if the app publishes nothing");
         let listed = listed.and_then(|node| table.list_of(node));
@@ -118,12 +119,25 @@ impl AppReader {
     }
 }
 
-/// Reads the name of an object in Kubernetes.
-fn kubernetes_name<'a>(table: &mut TableReader<'a>, node: &'a SettingsNode, what: &str) -> Option<&'a str> {
+/// Reads the name of a namespace.
+fn namespace_name<'a>(table: &mut TableReader<'a>, node: &'a SettingsNode) -> Option<&'a str> {
     let text = table.text_of(node)?;
-    if !is_kubernetes_name(text) {
-        let hint = "use lower-case letters, digits, hyphens and dots";
-        push_fault(table, "bad-value", NodeFault::of(node, format!("`{text}` cannot be the name of {what}"), hint));
+    if !is_namespace(text) {
+        let message = format!("`{text}` cannot be the name of a namespace");
+        let hint = "use 1 to 63 lower-case letters, digits and hyphens, with a hyphen neither first nor last";
+        push_fault(table, "bad-value", NodeFault::of(node, message, hint));
+        return None;
+    }
+    Some(text)
+}
+
+/// Reads the name of a service: it becomes part of the name of an object.
+fn service_name<'a>(table: &mut TableReader<'a>, node: &'a SettingsNode) -> Option<&'a str> {
+    let text = table.text_of(node)?;
+    if !is_object_name(text) {
+        let message = format!("`{text}` cannot be the name of a service");
+        let hint = "use lower-case letters, digits, hyphens and dots, with a letter or digit next to each dot";
+        push_fault(table, "bad-value", NodeFault::of(node, message, hint));
         return None;
     }
     Some(text)
@@ -159,7 +173,7 @@ impl<'a> ServiceReader<'a> {
     fn read(mut self) -> ServiceRead {
         let node = self.table.node();
         let named = self.table.require("name");
-        let name = named.and_then(|node| kubernetes_name(&mut self.table, node, "a service"));
+        let name = named.and_then(|node| service_name(&mut self.table, node));
         let hostnames = self.hostnames();
         let ttl = self.table.take("ttl").and_then(|node| self.ttl(node));
         let places = self.places();

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use super::stated::names::{is_kubernetes_name, is_label_value, read_owner};
+use super::stated::names::read_owner;
 use super::stated::rdata::{self, FinalDots};
 use super::stated::{
     BAD_MANIFEST, NodeFault, ReadEntry, StatedPiece, StatedText, first_unknown, join, meanings, records_of, rtype_of,
@@ -14,6 +14,7 @@ use super::{ExportFormat, RowContext, SourceFile, SourceInput, SourcePart};
 use crate::diag::{Diagnostic, Origin};
 use crate::dns::presentation::parse_rtype;
 use crate::dns::{Rdata, Rtype, Ttl};
+use crate::inventory::kubernetes::{is_label_value, is_namespace, is_object_name};
 use crate::inventory::node::{SettingsNode, SettingsValue};
 use crate::inventory::source::{MANIFESTS, Occurrence, RecordsSpec, SourceKeys};
 use crate::inventory::stated::{EntryContent, StatedBy, StatedRrset};
@@ -200,14 +201,14 @@ impl ManifestReader<'_> {
         if let Some(fault) = of_head.or(misshapen).or(unknown) {
             return self.piece.refuse(self.text.error(BAD_MANIFEST, &fault));
         }
-        let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_kubernetes_name(name)) else {
+        let Some(name) = text("name").and_then(SettingsNode::as_text).filter(|name| is_object_name(name)) else {
             let message = "the manifest has no valid `metadata.name`".to_owned();
             let hint = "a name is of lower-case letters, digits, hyphens and dots";
             return self.refuse(text("name").or(metadata).unwrap_or(node), message, hint.to_owned());
         };
         let namespace = match text("namespace") {
             None => "default",
-            Some(node) => match node.as_text().filter(|namespace| is_kubernetes_name(namespace)) {
+            Some(node) => match node.as_text().filter(|namespace| is_namespace(namespace)) {
                 Some(namespace) => namespace,
                 None => {
                     let message = "`metadata.namespace` is not the name of a namespace".to_owned();

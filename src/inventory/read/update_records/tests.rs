@@ -277,6 +277,22 @@ fn files_that_cannot_be_read_make_the_source_unknown_and_nothing_else() {
 }
 
 #[test]
+fn the_label_of_records_is_the_key_of_a_label() {
+    let read = |label: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let text = TOML.replace("[sources]\n", &format!("[sources]\nrecord_label = \"{label}\"\n"));
+        fs::write(folder.path().join("zonewright.toml"), text).unwrap();
+        codes(&SettingsFile::read(folder.path()).workspace.diagnostics).join(" ")
+    };
+    for right in ["dns", "example.net/dns", "app.kubernetes.io/part-of"] {
+        assert_eq!(read(right), "", "{right}");
+    }
+    for wrong in ["", "a b", "a/b/c", "/dns", "a..b/dns", "app.kubernetes.io/name", "app.kubernetes.io/instance"] {
+        assert_eq!(read(wrong), "bad-value", "{wrong}");
+    }
+}
+
+#[test]
 fn tables_are_checked() {
     for (table, code) in [
         ("", "missing-key"),

@@ -122,6 +122,19 @@ fn what_is_wrong_with_an_app_is_reported_at_its_place() {
 }
 
 #[test]
+fn names_that_kubernetes_refuses_are_refused() {
+    let long = "a".repeat(64);
+    for wrong in ["a.b", "a..b", "-a", &long] {
+        let outcome = read_apps(&SHOP.replace("namespace: shop", &format!("namespace: {wrong}")));
+        assert_eq!(found_at(&outcome), ["5:12 bad-value"], "{wrong}");
+        assert!(outcome.draft.apps.apps.is_empty());
+    }
+    assert!(read_apps(&SHOP.replace("namespace: shop", &format!("namespace: {}", &long[1..]))).codes().is_empty());
+    assert!(read_apps(&SHOP.replace("name: frontend", "name: a.b")).codes().is_empty());
+    assert_eq!(read_apps(&SHOP.replace("name: frontend", "name: a..b")).codes(), ["bad-value"]);
+}
+
+#[test]
 fn two_services_of_one_name_are_both_wrong() {
     let twin = SHOP.split_once("services:\n").unwrap().1;
     let outcome = read_apps(&format!("{SHOP}{twin}"));
