@@ -412,8 +412,19 @@ impl OpenWorkspace {
         errors
     }
 
-    /// Reads a settings file; what is wrong with it as a file is reported.
+    /// Reads a settings file; what is wrong with it as a file is reported. An empty one is wrong.
     fn read_text(&mut self, file: &FoundFile) -> Option<SourceText> {
+        let source = self.read_any_text(file)?;
+        if source.text.trim().is_empty() {
+            let diagnostic = Diagnostic::file_error("empty-file", file.id, "the file is empty");
+            self.diagnostics.push(diagnostic.hint("restore it from version control"));
+            return None;
+        }
+        Some(source)
+    }
+
+    /// The same, where the file may be empty.
+    fn read_any_text(&mut self, file: &FoundFile) -> Option<SourceText> {
         let bytes = match self.folder.read(file, MAX_SETTINGS) {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -423,11 +434,6 @@ impl OpenWorkspace {
         };
         self.inputs.insert(file.name.clone(), disk::digest(&bytes));
         match String::from_utf8(bytes) {
-            Ok(text) if text.trim().is_empty() => {
-                let diagnostic = Diagnostic::file_error("empty-file", file.id, "the file is empty");
-                self.diagnostics.push(diagnostic.hint("restore it from version control"));
-                None
-            }
             Ok(text) => {
                 let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
                 self.check_end(&text, file.id);
@@ -447,7 +453,7 @@ impl OpenWorkspace {
     /// Warns of a settings file whose last line has no end. Editors leave such files; but `ttl: 60` may also be the
     /// rest of `ttl: 600`, and nothing else would show it.
     fn check_end(&mut self, text: &str, file: FileId) {
-        if !text.ends_with('\n') {
+        if !text.trim().is_empty() && !text.ends_with('\n') {
             let message = "the file does not end with a newline: is it whole?";
             let diagnostic =
                 Diagnostic { severity: Severity::Warning, ..Diagnostic::file_error("no-newline", file, message) };

@@ -61,7 +61,8 @@ impl UpdateRecordReader {
         }
         for file in disk::number(listing, &mut workspace.files) {
             let before = std::mem::take(&mut workspace.diagnostics);
-            let text = workspace.read_text(&file);
+            // An empty file says no more than one with a comment: it has no record.
+            let text = workspace.read_any_text(&file);
             self.found.append(std::mem::replace(&mut workspace.diagnostics, before));
             let Some(source) = text else {
                 let reason = format!("source `{DNS_UPDATE_RECORDS}`: {} cannot be read", file.name);

@@ -277,6 +277,22 @@ fn files_that_cannot_be_read_make_the_source_unknown_and_nothing_else() {
 }
 
 #[test]
+fn a_file_without_a_document_has_no_record_however_it_is_written() {
+    let good = record("a", "aws", "policy: sync");
+    for empty in ["", "\n", "\u{feff}", "# nothing\n", "---\n", "null\n"] {
+        let (config, _, found) =
+            read(&[("a.yaml", &good), ("b.yaml", empty)], "[dns_update_record.a]\nproject = \"shop\"\n");
+        assert!(codes(&found).contains(&"empty-file"), "{empty:?} {:?}", codes(&found));
+        assert_eq!(
+            (config.update_records.records.len(), &config.update_records.trust),
+            (1, &Trust::Known),
+            "{empty:?}"
+        );
+        assert!(config.update_records.find("a").is_some_and(|record| record.pool.is_some()), "{empty:?}");
+    }
+}
+
+#[test]
 fn the_label_of_records_is_the_key_of_a_label() {
     let read = |label: &str| {
         let folder = tempfile::tempdir().unwrap();
