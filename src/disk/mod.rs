@@ -5,6 +5,8 @@
 
 pub mod together;
 
+pub mod leftovers;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -152,7 +154,7 @@ fn create_temporary(path: &Path, options: &mut OpenOptions) -> io::Result<(PathB
     loop {
         let mut pending = OsString::from(".");
         pending.push(name);
-        pending.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        pending.push(format!(".{}-{attempt}{TEMPORARY}", std::process::id()));
         let pending = path.with_file_name(pending);
         match options.write(true).create_new(true).open(&pending) {
             Ok(file) => return Ok((pending, file)),
@@ -160,6 +162,17 @@ fn create_temporary(path: &Path, options: &mut OpenOptions) -> io::Result<(PathB
             Err(error) => return Err(error),
         }
     }
+}
+
+/// What the names of temporary files end in.
+const TEMPORARY: &str = ".tmp";
+
+/// The name of the file that a temporary file is of, by the name of the latter: `.NAME.PROCESS-ATTEMPT.tmp`. None of another file.
+fn temporary_of(name: &str) -> Option<&str> {
+    let (of, number) = name.strip_prefix('.')?.strip_suffix(TEMPORARY)?.rsplit_once('.')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    let (process, attempt) = number.split_once('-')?;
+    (is_number(process) && is_number(attempt)).then_some(of)
 }
 
 /// Gives a file the mode of another, and its owner and group where the system lets us: root may give files away, others
