@@ -19,6 +19,9 @@ use crate::report;
 /// The code of what stays as it is, or cannot be said.
 const LEFT_OUT: &str = "not-rendered";
 
+/// The code of a file or folder that cannot be read or written.
+const NOT_SAVED: &str = "render-not-saved";
+
 /// Brings the folder up to date, or says whether it is.
 pub fn run(shared: &SharedArgs, args: &ExternalDnsArgs) -> Result<Exit, CommandFailure> {
     if shared.limits_plans() || !shared.zones.is_empty() {
@@ -50,11 +53,17 @@ pub fn run(shared: &SharedArgs, args: &ExternalDnsArgs) -> Result<Exit, CommandF
         let message = format!("the file stays as it is: {why}");
         output::warning(shared, &args.out.join(file).display().to_string(), LEFT_OUT, &message);
     }
-    let is_held = !wishes.held.is_empty() || !plan.held.is_empty();
+    for HeldFile { file, why } in &plan.faults {
+        let place = args.out.join(file).display().to_string();
+        let failure = CommandFailure::new(format!("{place}: error[{NOT_SAVED}]: {why}"));
+        output::failure(shared, &failure.hint("correct it and run this again: it goes on from what is there"));
+    }
     tell(shared, args, &plan)?;
+    let is_held = !wishes.held.is_empty() || !plan.held.is_empty() || plan.kept > 0;
     let held = if is_held { Exit::InPart } else { Exit::Done };
+    let failed = if plan.faults.is_empty() { Exit::Done } else { Exit::Error };
     let differs = if args.check && !plan.steps.is_empty() { Exit::Changes } else { Exit::Done };
-    Ok(held.and(differs))
+    Ok(failed.and(held).and(differs))
 }
 
 /// Says what was done, or is to be done.
@@ -65,7 +74,7 @@ fn tell(shared: &SharedArgs, args: &ExternalDnsArgs, plan: &FolderPlan) -> Resul
     output::print(&report::external_dns_summary(&args.out.display().to_string(), plan, args.check))
 }
 
-/// Says why nothing was written, or not all of it.
+/// Says why nothing was written.
 fn refuse(shared: &SharedArgs, out: &Path, error: ExternalDnsError) -> Result<Exit, CommandFailure> {
     let failure = match error {
         ExternalDnsError::Open(error) => return not_opened(shared, error),
@@ -76,14 +85,13 @@ fn refuse(shared: &SharedArgs, out: &Path, error: ExternalDnsError) -> Result<Ex
                 "apps, lists or records may be missing: correct it; until then the folder stays as it is"
             })
         }
-        ExternalDnsError::Folder { file, verb, error } => {
-            let what = if file.is_some() { "file" } else { "folder" };
-            let place = file.map_or(out.to_owned(), |file| out.join(file)).display().to_string();
+        ExternalDnsError::Folder { verb, error } => {
             let hint = match error.kind() {
                 ErrorKind::NotADirectory => "name a folder",
                 _ => "correct it and run this again: it goes on from what is there",
             };
-            CommandFailure::new(format!("{place}: error[render-not-saved]: the {what} could not be {verb}: {error}"))
+            let place = out.display();
+            CommandFailure::new(format!("{place}: error[{NOT_SAVED}]: the folder could not be {verb}: {error}"))
                 .hint(hint)
         }
     };

@@ -3,11 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::objects::{
-    DEPLOYMENT_KIND, ENDPOINT_KIND, NAMESPACE_FLAG, USED_BY, endpoint_file, is_file_name, program_file,
+    DEPLOYMENT_KIND, ENDPOINT_KIND, HEAD, NAMESPACE_FLAG, USED_BY, endpoint_file, is_file_name, program_file,
 };
 use crate::diag::Files;
 use crate::inventory::node::{SettingsNode, SourceText};
-use crate::inventory::yaml;
+use crate::inventory::yaml::{self, YamlDocuments};
+
+/// A file that has a name of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderFile {
+    /// It is one of ours.
+    Ours(FoundManifest),
+    /// It cannot be read as one of ours.
+    Strange(StrangeManifest),
+}
 
 /// A file of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +25,15 @@ pub struct FoundManifest {
     pub record: String,
     /// What is in it.
     pub content: FoundContent,
+}
+
+/// A file that has a name of ours and cannot be read as one of ours: another program wrote it, or it was damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrangeManifest {
+    /// What is wrong with it.
+    pub why: String,
+    /// Whether it was ours: it has our first line, or nothing at all.
+    pub was_ours: bool,
 }
 
 /// What is in a file of ours.
@@ -35,31 +53,74 @@ pub enum FoundContent {
     },
 }
 
-/// Reads a file; `label` is the key of the label. None where it is not one of ours.
-pub fn read(name: &str, text: &str, label: &str) -> Option<FoundManifest> {
+/// Reads a file; `label` is the key of the label. None where it does not have a name of ours.
+pub fn read(name: &str, text: &str, label: &str) -> Option<FolderFile> {
     if !is_file_name(name) {
         return None;
     }
-    let source = SourceText { file: Files::default().add(name), text: text.to_owned() };
-    let read = yaml::parse_documents(&source);
-    let objects: Vec<&SettingsNode> =
-        read.documents.iter().map(|document| &document.root).filter(|root| !root.is_null()).collect();
-    let is_whole = read.broken.is_none() && read.documents.iter().all(|document| document.faults.is_empty());
-    let record = objects.first().filter(|_| is_whole).and_then(|object| labelled(object, label))?;
-    if !objects.iter().all(|object| labelled(object, label) == Some(record)) {
-        return None;
-    }
-    let content = match objects.as_slice() {
-        [object] if text_at(object, &["kind"]) == Some(ENDPOINT_KIND) => {
-            let namespace = text_at(object, &["metadata", "namespace"])?;
-            let own = text_at(object, &["metadata", "name"])?;
-            (name == endpoint_file(namespace, own))
-                .then(|| FoundContent::Endpoint { namespace: namespace.to_owned() })?
+    Some(match manifest(name, text, label) {
+        Ok(manifest) => FolderFile::Ours(manifest),
+        Err(why) => {
+            let was_ours = text.trim().is_empty() || text.lines().any(|line| line == HEAD.trim_end());
+            FolderFile::Strange(StrangeManifest { why, was_ours })
         }
+    })
+}
+
+/// Reads a file as one of ours.
+///
+/// Errors: why it is none.
+fn manifest(name: &str, text: &str, label: &str) -> Result<FoundManifest, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.lines().any(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ")) {
+        return Err("it has the marks of a merge conflict".to_owned());
+    }
+    let source = SourceText { file: Files::default().add(name), text: text.to_owned() };
+    let YamlDocuments { documents, broken } = yaml::parse_documents(&source);
+    let faults = documents.iter().flat_map(|document| document.faults.iter()).chain(&broken);
+    if let Some(line) = faults.map(|fault| fault.origin.line).min() {
+        return Err(format!("line {line} cannot be read as YAML"));
+    }
+    let objects: Vec<&SettingsNode> =
+        documents.iter().map(|document| &document.root).filter(|root| !root.is_null()).collect();
+    let record = record_of(&objects, label)?;
+    let content = match objects.as_slice() {
+        [object] if text_at(object, &["kind"]) == Some(ENDPOINT_KIND) => endpoint(object, name)?,
         objects if name == program_file(record) => program(objects),
-        _ => return None,
+        _ => return Err(format!("it is neither a DNSEndpoint nor the external-dns of the record `{record}`")),
     };
-    Some(FoundManifest { record: record.to_owned(), content })
+    Ok(FoundManifest { record: record.to_owned(), content })
+}
+
+/// The record that the labels of all objects name.
+///
+/// Errors: they name none, or several.
+fn record_of<'n>(objects: &[&'n SettingsNode], label: &str) -> Result<&'n str, String> {
+    let mut record = None;
+    for object in objects {
+        let Some(own) = labelled(object, label) else {
+            return Err(format!("its object in line {} does not have the label `{label}`", object.origin.line));
+        };
+        if record.is_some_and(|record| record != own) {
+            return Err(format!("its objects do not have one value of the label `{label}`"));
+        }
+        record = Some(own);
+    }
+    record.ok_or_else(|| "it has no object".to_owned())
+}
+
+/// What an endpoint says, in the file of this name.
+///
+/// Errors: the file has not the name of the endpoint.
+fn endpoint(object: &SettingsNode, file: &str) -> Result<FoundContent, String> {
+    let namespace = text_at(object, &["metadata", "namespace"]).unwrap_or_default();
+    let name = text_at(object, &["metadata", "name"]).unwrap_or_default();
+    if file != endpoint_file(namespace, name) {
+        return Err(format!("it has the DNSEndpoint `{namespace}/{name}`, which has another file"));
+    }
+    Ok(FoundContent::Endpoint { namespace: namespace.to_owned() })
 }
 
 /// What the objects of an external-dns say.

@@ -17,6 +17,10 @@ pub const ENDPOINT_KIND: &str = "DNSEndpoint";
 /// The kind of what runs external-dns.
 pub const DEPLOYMENT_KIND: &str = "Deployment";
 
+/// The most octets that keys and values of all annotations of an object have. Source: Kubernetes,
+/// apimachinery/pkg/api/validation, TotalAnnotationSizeLimitB.
+pub const MAX_ANNOTATIONS_OCTETS: usize = 256 * 1024;
+
 /// The annotation with the apps that use a record.
 pub const USED_BY: &str = "zonewright.dev/used-by";
 
@@ -33,7 +37,7 @@ const PROGRAM: &str = "external-dns";
 const ENDING: &str = ".yaml";
 
 /// The first line of each file.
-const HEAD: &str = "# Written by `zonewright render external-dns`, which replaces what is changed here.\n";
+pub const HEAD: &str = "# Written by `zonewright render external-dns`, which replaces what is changed here.\n";
 
 /// Where external-dns serves its health and metrics where nothing says.
 const METRICS_ADDRESS: &str = ":7979";
@@ -59,6 +63,11 @@ pub fn is_file_name(name: &str) -> bool {
     let has_head =
         name.starts_with(ENDPOINT_FILE) || name.strip_prefix(PROGRAM).is_some_and(|rest| rest.starts_with('_'));
     has_head && name.ends_with(ENDING)
+}
+
+/// Whether a file may be an endpoint of ours, by its name.
+pub fn is_endpoint_file(name: &str) -> bool {
+    is_file_name(name) && name.starts_with(ENDPOINT_FILE)
 }
 
 /// The label that all objects of a record have.
@@ -151,6 +160,19 @@ pub struct RecordUse {
     pub namespace: Option<String>,
 }
 
+impl RecordUse {
+    /// The value of the annotation that says who uses the record.
+    fn annotation(&self) -> String {
+        let users: Vec<&str> = self.users.iter().map(String::as_str).collect();
+        users.join(",")
+    }
+
+    /// How many octets the annotations of the Deployment have.
+    pub fn annotations_octets(&self) -> usize {
+        USED_BY.len() + self.annotation().len()
+    }
+}
+
 impl ProgramObjects {
     /// The text of their file.
     pub fn text(&self, label: &RecordLabel<'_>, used: &RecordUse) -> String {
@@ -170,8 +192,7 @@ impl ProgramObjects {
 
     /// What runs it.
     fn deployment(&self, label: &RecordLabel<'_>, used: &RecordUse) -> YamlValue {
-        let users: Vec<&str> = used.users.iter().map(String::as_str).collect();
-        let annotations = YamlValue::table([(USED_BY, users.join(",").into())]);
+        let annotations = YamlValue::table([(USED_BY, used.annotation().into())]);
         let name = object_name(label);
         let [instance, program] = PROGRAM_LABELS;
         let selector = YamlValue::table([(instance, label.record.into()), (program, PROGRAM.into())]);

@@ -32,8 +32,8 @@ pub enum RecordWish {
     Render(Box<RecordFiles>),
     /// zonewright carries it out: external-dns is to end, and what is in DNS to stay.
     Release,
-    /// Its files stay as they are.
-    Keep,
+    /// Its files stay as they are, for a reason that is still to be said where there are any.
+    Keep(Option<String>),
 }
 
 /// The files of a record.
@@ -105,14 +105,16 @@ impl<'a> FolderWisher<'a> {
                 let message =
                     format!("the files of the record `{name}` stay as they are: zonewright.toml has no table for it");
                 self.made.remarks.push(UnusedSetting { origin: record.origin, message });
-                return RecordWish::Keep;
+                return RecordWish::Keep(None);
             }
             RecordStanding::Bad => {
-                if let Some(problem) = record.problems.first().filter(|_| is_ours) {
-                    let message = format!("the files of the record `{name}` stay as they are: {}", problem.message);
-                    self.hold(problem.origin, message);
+                let Some(problem) = record.problems.first() else { return RecordWish::Keep(None) };
+                if !is_ours {
+                    return RecordWish::Keep(Some(format!("its record `{name}` is wrong: {}", problem.message)));
                 }
-                return RecordWish::Keep;
+                let message = format!("the files of the record `{name}` stay as they are: {}", problem.message);
+                self.hold(problem.origin, message);
+                return RecordWish::Keep(None);
             }
             RecordStanding::ExternalDns => {}
         }
@@ -120,7 +122,7 @@ impl<'a> FolderWisher<'a> {
             Ok(files) => RecordWish::Render(Box::new(files)),
             Err(HeldWish { origin, message }) => {
                 self.hold(origin, format!("the files of the record `{name}` stay as they are: {message}"));
-                RecordWish::Keep
+                RecordWish::Keep(None)
             }
         }
     }

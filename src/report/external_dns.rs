@@ -21,8 +21,12 @@ pub fn external_dns_summary(folder: &str, plan: &FolderPlan, is_check: bool) -> 
     if plan.unchanged > 0 || parts.is_empty() {
         parts.push(format!("{} up to date", counted(plan.unchanged, "file")));
     }
-    if !plan.held.is_empty() {
-        parts.push(format!("{} left as they are", counted(plan.held.len(), "file")));
+    let kept = plan.held.len() + plan.kept;
+    if kept > 0 {
+        parts.push(format!("{} left as {}", counted(kept, "file"), if kept == 1 { "it is" } else { "they are" }));
+    }
+    if !plan.faults.is_empty() {
+        parts.push(format!("{} cannot be read or written", counted(plan.faults.len(), "file")));
     }
     let _ = writeln!(text, "{folder}: {}", parts.join(", "));
     text

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::workspace::{NOW, Workspace, app, list, table};
+use crate::workspace::{EDGE, NOW, Workspace, app, list, table};
 
 /// Runs the command in a workspace.
 fn render(workspace: &Workspace, more: &[&str]) -> Output {
@@ -120,12 +120,125 @@ fn what_cannot_be_written_is_an_error_and_the_next_call_goes_on() {
     workspace.write("out", "a file\n");
     assert_refused(&render(&workspace, &[]), 1, "out: error[render-not-saved]: the folder could not be read");
     workspace.remove("out");
-    // A folder in the place of a file.
+    // A folder in the place of a file; all else is done.
     fs::create_dir_all(workspace.path().join("out/external-dns_edge.yaml")).expect("a folder");
-    assert_refused(&render(&workspace, &[]), 1, "out/external-dns_edge.yaml: error[render-not-saved]");
+    let output = render(&workspace, &[]);
+    assert_refused(
+        &output,
+        1,
+        "out/external-dns_edge.yaml: error[render-not-saved]: the file cannot be written: it is no",
+    );
+    let done = ["out/dnsendpoint_shop_web-edge.yaml: written", "out: 1 file written, 1 file cannot be read or written"];
+    assert_says(&output, 1, &done);
     fs::remove_dir(workspace.path().join("out/external-dns_edge.yaml")).expect("the folder");
     assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
     assert_eq!(files(&workspace.path().join("out")).len(), 2);
+}
+
+/// A service more in a workspace in use.
+fn add_service(workspace: &Workspace, name: &str) {
+    let services = [(name, &*format!("{name}.example.net"), "192.0.2.11")];
+    workspace.write(&format!("apps/{name}.yaml"), &app(name, "shop", &services));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_file_stops_no_other_file() {
+    let workspace = in_use();
+    let out = workspace.path().join("out");
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    add_service(&workspace, "api");
+    workspace.write("own", "mine\n");
+    std::os::unix::fs::symlink("../own", out.join("dnsendpoint_shop_api-edge.yaml")).expect("a link");
+    let fault = "out/dnsendpoint_shop_api-edge.yaml: error[render-not-saved]: the file cannot be written: it is a symbolic link";
+    assert_refused(&render(&workspace, &["--check"]), 1, fault);
+    let output = render(&workspace, &[]);
+    assert_refused(&output, 1, fault);
+    let summary = "out: 1 file written, 1 file up to date, 1 file cannot be read or written";
+    assert_says(&output, 1, &["out/external-dns_edge.yaml: written", summary]);
+    assert_eq!(fs::read_to_string(workspace.path().join("own")).expect("a file"), "mine\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_endpoint_that_cannot_be_written_keeps_external_dns_from_starting() {
+    let workspace = in_use();
+    let out = workspace.path().join("out");
+    fs::create_dir(&out).expect("a folder");
+    std::os::unix::fs::symlink("nowhere", out.join("dnsendpoint_shop_web-edge.yaml")).expect("a link");
+    add_service(&workspace, "api");
+    let output = render(&workspace, &[]);
+    assert_refused(
+        &output,
+        1,
+        "warning[not-rendered]: the file stays as it is: not all endpoints of the record are written",
+    );
+    assert!(out.join("dnsendpoint_shop_api-edge.yaml").exists() && !out.join("external-dns_edge.yaml").exists());
+}
+
+#[test]
+fn what_stays_is_counted_and_said() {
+    let workspace = in_use();
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    let left = ["out: 0 files up to date, 2 files left as they are"];
+    workspace.write("projects/web.yaml", "id: web\nvlan_scheme: none\nautomation: false\npolicy: create-only\n");
+    assert_says(&render(&workspace, &[]), 4, &left);
+    workspace.write("projects/web.yaml", "id: web\nvlan_scheme: none\nautomation: true\npolicy: create-only\n");
+    // No table, a record that is wrong with another table, and no record.
+    let text = fs::read_to_string(workspace.path().join("zonewright.toml")).expect("settings");
+    workspace.write("zonewright.toml", text.split("[dns_update_record").next().expect("a part"));
+    let output = render(&workspace, &[]);
+    assert_says(&output, 4, &left);
+    assert_refused(&output, 4, "stay as they are: zonewright.toml has no table for it");
+    workspace.write("zonewright.toml", &text.replace("external-dns", "zonewright"));
+    workspace.write("records/edge.yaml", &EDGE.replace("policy: sync", "policy: sink"));
+    let output = render(&workspace, &[]);
+    assert_says(&output, 4, &left);
+    assert_refused(&output, 4, "the file stays as it is: its record `edge` is wrong");
+    workspace.write("zonewright.toml", &text);
+    workspace.remove("records/edge.yaml");
+    workspace.write("records/other.yaml", &EDGE.replace("name: edge", "name: other"));
+    assert_says(&render(&workspace, &[]), 4, &left);
+    workspace.write("records/edge.yaml", EDGE);
+    workspace.remove("records/other.yaml");
+    assert_says(&render(&workspace, &[]), 0, &["out: 2 files up to date"]);
+}
+
+#[test]
+fn an_empty_file_of_a_record_keeps_the_files_of_that_record_alone() {
+    let workspace = in_use();
+    assert_eq!(render(&workspace, &["--quiet"]).status.code(), Some(0));
+    let before = files(&workspace.path().join("out"));
+    for text in ["", "# nothing\n", "---\n", "null\n"] {
+        workspace.write("records/edge.yaml", text);
+        let output = render(&workspace, &[]);
+        assert_says(&output, 4, &["out: 0 files up to date, 2 files left as they are"]);
+        assert_refused(&output, 4, "no file has its record `edge`");
+        assert_eq!(files(&workspace.path().join("out")), before);
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_goes_with_the_next_one() {
+    let workspace = in_use();
+    let out = workspace.path().join("out");
+    let left = [".external-dns_edge.yaml.4194305-0.tmp", ".dnsendpoint_shop_web-edge.yaml.1-3.tmp"];
+    let others = [".external-dns_edge.yaml.swp", ".own.yaml.1-0.tmp"];
+    for name in left.into_iter().chain(others) {
+        workspace.write(&format!("out/{name}"), "part");
+    }
+    assert_eq!(render(&workspace, &["--check", "--quiet"]).status.code(), Some(2));
+    assert_eq!(files(&out).len(), 4);
+    assert_says(
+        &render(&workspace, &[]),
+        0,
+        &["out/dnsendpoint_shop_web-edge.yaml: written", "out/external-dns_edge.yaml: written", "out: 2 files written"],
+    );
+    let after = files(&out);
+    assert!(after.len() == 4 && others.iter().all(|name| after.contains_key(*name)), "{after:?}");
+    workspace.write(&format!("out/{}", left[0]), "part");
+    assert_says(&render(&workspace, &[]), 0, &["out: 2 files up to date"]);
+    assert_eq!(files(&out).len(), 4);
 }
 
 #[test]

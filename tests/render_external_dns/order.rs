@@ -81,6 +81,8 @@ fn blocked(edit: impl Fn(&Workspace)) -> (Vec<String>, String) {
     let before = folder.clone();
     let plan = folder.call(&wishes, usize::MAX);
     assert!(before.names().iter().all(|name| folder.0.contains_key(*name)), "nothing is removed");
+    let left = if before.0 == folder.0 { before.0.len() } else { 0 };
+    assert!(plan.kept + plan.unchanged + plan.held.len() >= left, "all files are counted: {plan:?}");
     let held = wishes.held.iter().map(|held| held.message.clone()).chain(plan.held.iter().map(|held| held.why.clone()));
     (plan.steps.into_iter().map(|step| step.file).collect(), held.collect::<Vec<_>>().join("; "))
 }
@@ -127,22 +129,100 @@ fn what_is_blocked_keeps_its_files() {
 #[test]
 fn files_that_are_not_ours_stay() {
     let (workspace, folder) = in_use();
-    for strange in [
-        "",
-        "kind: [",
-        &folder.0[ENDPOINT].replace(LABEL, "other"),
-        &folder.0[ENDPOINT].replace("name: web-edge", "name: x"),
+    let endpoint = &folder.0[ENDPOINT];
+    for (strange, why) in [
+        (String::new(), "it is empty"),
+        ("kind: [".to_owned(), "line 1 cannot be read as YAML"),
+        ("# nothing\n".to_owned(), "it has no object"),
+        (endpoint.replace(LABEL, "other"), "its object in line 2 does not have the label"),
+        (endpoint.replace("name: web-edge", "name: x"), "it has the DNSEndpoint `shop/x`, which has another file"),
+        (endpoint.replace("DNSEndpoint", "Pod"), "it is neither a DNSEndpoint nor"),
+        (format!("{endpoint}<<<<<<< HEAD\n"), "it has the marks of a merge conflict"),
+        (endpoint[..endpoint.len() / 2].to_owned() + "\n  x: [", "cannot be read as YAML"),
     ] {
-        let mut folder = Manifests([(ENDPOINT.to_owned(), strange.to_owned())].into());
+        let mut folder = folder.clone();
+        folder.0.insert(ENDPOINT.to_owned(), strange.clone());
         let plan = folder.call(&workspace.wishes(), usize::MAX);
-        assert_eq!(folder.0[ENDPOINT], strange);
-        assert_eq!(plan.held.len(), 1);
-        assert_eq!(plan.steps.len(), 1, "all else is written");
+        assert_eq!((&folder.0[ENDPOINT], plan.steps.len(), plan.unchanged), (&strange, 0, 1));
+        assert!(plan.held[0].why.contains(why) && plan.held[0].why.contains("delete it, and run again"), "{plan:?}");
+        // The way out.
+        folder.0.remove(ENDPOINT);
+        folder.call(&workspace.wishes(), usize::MAX);
+        assert_eq!(&folder.0[ENDPOINT], endpoint);
+        // An external-dns that is not there is not made: it could take the endpoint for one that is gone.
+        folder.0.insert(ENDPOINT.to_owned(), strange);
+        folder.0.remove(PROGRAM);
+        let plan = folder.call(&workspace.wishes(), usize::MAX);
+        assert_eq!((plan.steps.len(), plan.held.len()), (0, 2), "{plan:?}");
     }
     // A labelled manifest of another name is one that a person wrote.
     let mut folder = folder;
     folder.0.insert("own.yaml".to_owned(), folder.0[ENDPOINT].replace("web-edge", "own"));
     assert!(call(&workspace, &mut folder).is_empty());
+}
+
+#[test]
+fn a_file_of_an_unknown_record_is_not_replaced() {
+    let (workspace, mut folder) = in_use();
+    let other = folder.0[ENDPOINT].replace(&format!("{LABEL}: edge"), &format!("{LABEL}: gone"));
+    folder.0.insert(ENDPOINT.to_owned(), other);
+    let plan = folder.call(&workspace.wishes(), usize::MAX);
+    assert!(
+        plan.held.len() == 1 && plan.held[0].why.contains("names the record `gone`, which no file has"),
+        "{plan:?}"
+    );
+}
+
+#[test]
+fn a_damaged_external_dns_goes_before_its_endpoints() {
+    let (_, folder) = in_use();
+    let other = Workspace::new(&table("edge", "zonewright"));
+    for damaged in ["", "kind: [", &format!("{}<<<<<<< HEAD\n", folder.0[PROGRAM])] {
+        let mut folder = folder.clone();
+        folder.0.insert(PROGRAM.to_owned(), damaged.to_owned());
+        let plan = folder.call(&other.wishes(), usize::MAX);
+        assert!(plan.steps.is_empty() && plan.kept == 1, "{plan:?}");
+        assert!(plan.held[0].why.contains("delete it, apply the folder, and run again"), "{plan:?}");
+        folder.0.remove(PROGRAM);
+        assert_eq!(call(&other, &mut folder), [ENDPOINT]);
+    }
+}
+
+#[test]
+fn an_external_dns_stays_while_an_endpoint_may_be_in_a_damaged_file() {
+    let (workspace, mut folder) = in_use();
+    workspace.remove("apps/shop.yaml");
+    call(&workspace, &mut folder);
+    assert_eq!((used_by(&folder), folder.names()), ("", vec![PROGRAM]));
+    let damaged = "# Written by `zonewright render external-dns`, which replaces what is changed here.\nkind: [\n";
+    folder.0.insert(ENDPOINT.to_owned(), damaged.to_owned());
+    let plan = folder.call(&workspace.wishes(), usize::MAX);
+    assert!(plan.steps.is_empty() && plan.held.len() == 2, "{plan:?}");
+    assert!(plan.held.iter().any(|held| held.file == ENDPOINT && held.why.contains("restore it")), "{plan:?}");
+    folder.0.remove(ENDPOINT);
+    assert_eq!(call(&workspace, &mut folder), [PROGRAM]);
+    // What never was ours holds nothing up.
+    let (workspace, mut folder) = in_use();
+    workspace.remove("apps/shop.yaml");
+    folder.0.insert("dnsendpoint_own.yaml".to_owned(), "kind: Own\n".to_owned());
+    call(&workspace, &mut folder);
+    assert_eq!(call(&workspace, &mut folder), [PROGRAM]);
+}
+
+#[test]
+fn annotations_that_kubernetes_refuses_are_not_written() {
+    let (workspace, mut folder) = in_use();
+    let long = "b".repeat(1 << 17);
+    for number in 0..2 {
+        let name = format!("app{number}");
+        let services = [(name.as_str(), &*format!("{name}.example.net"), "192.0.2.20")];
+        let text = app(&name, "shop", &services).replace(&format!("{name}-bundle"), &format!("{long}{number}"));
+        workspace.write(&format!("apps/{name}.yaml"), &text);
+    }
+    let before = folder.0[PROGRAM].clone();
+    let plan = folder.call(&workspace.wishes(), usize::MAX);
+    assert_eq!((plan.steps.len(), &folder.0[PROGRAM]), (2, &before));
+    assert!(plan.held[0].why.contains("Kubernetes takes annotations of 262144 octets in all"), "{plan:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use zonewright::external_dns::folder::{FolderPlan, steps};
+use zonewright::external_dns::folder::{FolderContent, FolderPlan, steps};
 use zonewright::external_dns::wishes::{FolderWishes, wishes};
 use zonewright::inventory::load_workspace;
 use zonewright::inventory::model::Inventory;
@@ -129,7 +129,8 @@ pub struct Manifests(pub BTreeMap<String, String>);
 impl Manifests {
     /// One call, of which at most so many steps are carried out.
     pub fn call(&mut self, wishes: &FolderWishes, most: usize) -> FolderPlan {
-        let plan = steps(wishes, &self.0, LABEL);
+        let content = FolderContent { texts: self.0.clone(), ..FolderContent::default() };
+        let plan = steps(wishes, &content, LABEL);
         for step in plan.steps.iter().take(most) {
             match &step.text {
                 Some(text) => drop(self.0.insert(step.file.clone(), text.clone())),
