@@ -54,8 +54,8 @@ mod tests {
 
     /// The names in a folder.
     fn names(folder: &Path) -> BTreeSet<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        entries.map(|name| name.into_string().expect("the name is a text")).collect()
     }
 
     #[test]

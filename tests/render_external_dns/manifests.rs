@@ -268,6 +268,20 @@ fn several_name_servers_are_arguments_each_and_share_a_port() {
 }
 
 #[test]
+fn the_ttl_is_that_of_the_service_alone() {
+    let workspace = with_table("");
+    workspace
+        .write("projects/web.yaml", "id: web\nvlan_scheme: none\nautomation: true\npolicy: create-only\nttl: 120\n");
+    let said = app("shop", "shop", &[("web", "web.example.net", "192.0.2.10")]);
+    for (app, ttl) in [(said.clone(), Some(60)), (said.replace("ttl: 60, ", ""), None), (said.replace("60", "0"), None)]
+    {
+        workspace.write("apps/shop.yaml", &app);
+        let text = &fresh(&workspace.wishes()).0["dnsendpoint_shop_web-edge.yaml"];
+        assert_eq!(documents(text)[0]["spec"]["endpoints"][0].get("recordTTL").and_then(Value::as_i64), ttl, "{text}");
+    }
+}
+
+#[test]
 fn no_two_files_are_mounted_at_one_path() {
     let of = |cert: &str, key: &str| {
         let workspace =

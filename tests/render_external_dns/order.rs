@@ -58,6 +58,27 @@ fn zonewright_takes_over_without_a_deletion() {
 }
 
 #[test]
+fn a_record_gets_another_name_or_namespace_without_a_deletion() {
+    let (workspace, mut folder) = in_use();
+    let released = Workspace::new(&table("edge", "zonewright"));
+    // What is in use goes before its endpoints, and all of it before the new name comes.
+    assert_eq!(call(&released, &mut folder), [PROGRAM]);
+    assert_eq!(call(&released, &mut folder), [ENDPOINT]);
+    assert!(folder.0.is_empty());
+    let other = Workspace::new(&format!("{}namespace = \"far\"\n", table("public", "external-dns")));
+    other.write("records/edge.yaml", &EDGE.replace("name: edge", "name: public"));
+    other.write("logical-clouds/lc1.yaml", &list(&["public"]));
+    other.write("apps/shop.yaml", &app("shop", "shop", &[WEB]));
+    call(&other, &mut folder);
+    let program = &folder.0["external-dns_public.yaml"];
+    assert!(program.contains("--txt-owner-id=shop") && program.contains("namespace: far"), "{program}");
+    // At once, the files of the old name stay, and it is said.
+    let mut folder = fresh(&workspace.wishes());
+    let plan = folder.call(&other.wishes(), usize::MAX);
+    assert_eq!((folder.0.len(), plan.held.len()), (4, 2), "{plan:?}");
+}
+
+#[test]
 fn the_namespace_is_an_argument_where_all_endpoints_have_it() {
     let (workspace, mut folder) = in_use();
     assert!(folder.0[PROGRAM].contains("--namespace=shop"));
