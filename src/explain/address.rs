@@ -8,6 +8,7 @@ use super::{ExplainCase, changes, claimed_by, host};
 use crate::desired::Interface;
 use crate::dns::reverse;
 use crate::inventory::value::Inv;
+use crate::live::{Live, LiveRrset};
 
 /// Explains an address.
 pub fn explain(case: &ExplainCase<'_>, address: IpAddr) -> Explanation {
@@ -91,9 +92,20 @@ impl ExplainCase<'_> {
         said.collect()
     }
 
-    /// The names that hold an address.
+    /// The names that hold an address, also in the zones of DNS update records.
     fn held_by(&self, address: IpAddr) -> Vec<HoldingName> {
-        self.names_holding(address, None)
+        let in_record = |(record, live): &(String, Live)| {
+            let holding = |found: LiveRrset<'_>| HoldingName {
+                at: found.rrset.owner().to_string(),
+                ttl: found.rrset.ttl().as_secs(),
+                whose: format!("a name in a zone of the record `{record}`"),
+            };
+            live.holding(address).map(holding).collect::<Vec<_>>()
+        };
+        let mut names = self.names_holding(address, None);
+        names.extend(self.records.iter().flat_map(in_record));
+        names.sort_by(|a, b| a.at.cmp(&b.at));
+        names
     }
 
     /// The interfaces that may have an address, in the order of hosts.

@@ -305,7 +305,12 @@ impl ExplainCase<'_> {
                 with.is_none_or(|address| values.any(|value| value.address() == Some(address)))
             };
             let claims = subject.claims.iter().filter(|own| own.claim.owner.as_name() == name).filter(has_it);
-            facts.extend(claims.map(|own| entry(own.origin, self.lines_behind(own), claim_words(&own.claim))));
+            // An address may be that of several names.
+            let says = |own: &StatedClaim| match with {
+                Some(_) => format!("{name} {}", claim_words(&own.claim)),
+                None => claim_words(&own.claim),
+            };
+            facts.extend(claims.map(|own| entry(own.origin, self.lines_behind(own), says(own))));
             if with.is_some() {
                 continue;
             }

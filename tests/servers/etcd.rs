@@ -690,6 +690,10 @@ fn a_dns_update_record_takes_over_the_keys_of_another_owner() {
     assert_eq!(applied.exit, Some(0), "{}", applied.said());
     let values: Vec<Value> = held().into_values().collect();
     assert_eq!((values.len(), &values[0]["host"], &values[0]["owner"]), (1, &json!("192.0.2.1"), &json!("edge")));
+    let output = quiet_in(path).args(["explain", "192.0.2.1"]).output().expect("it runs");
+    let said = text_of(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("www.z0.example., ttl 60: a name in a zone of the record `edge`"), "{said}");
+    assert!(said.contains("www.z0.example. A 192.0.2.1 ttl 60"), "{said}");
     write(
         "apps/shop.yaml",
         "app: shop\nbundle: b\nversion: v1\nprofile: prod\nnamespace: shop\nlogical_cloud: lc1\nservices: []\n",

@@ -81,12 +81,7 @@ fn address_section(page: &mut ExplainPage, facts: &AddressFacts, host: Option<u6
             page.fact("", &format!("it follows from {}", because.join(", ")));
         }
     }
-    let none = if facts.stated.is_empty() {
-        "no live name holds it"
-    } else {
-        "no live name in zones of zonewright.toml holds it"
-    };
-    holdings(page, "held by", none, &facts.held_by, "");
+    holdings(page, "held by", "no live name holds it", &facts.held_by, "");
     site::render(page, "reverse", &facts.reverse);
     touching(page, &facts.changes, host);
 }
