@@ -27,7 +27,8 @@ pub const EXITS: [(&str, &str); 6] = [
         "1",
         "An error, in usage too. `check`: a finding that is an error. `plan`, `explain`, `drift`: a zone or a source \
          could not be read; what is known is printed all the same. `snapshot`: a zone is missing in it. `doctor`: a \
-         server has a problem. `apply`: nothing is known to be changed; or all was done and a step behind it failed, such as \
+         server has a problem. `apply`: nothing is known to be changed; or what could be done was done, and a zone or a \
+         source could not be read or a step behind it failed, such as \
          `reload`.",
     ),
     ("2", "`plan --detailed-exitcode` and `drift`: there are changes."),
