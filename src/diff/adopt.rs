@@ -221,7 +221,7 @@ impl Adoption<'_, '_> {
             let mark = found.rrset.mark().filter(|mark| mark.owner == self.terms.from);
             let Some(mark) = mark.filter(|_| marking.registry.mark_place().is_some()) else { continue };
             let recorded = RecordedRrset { name: found.rrset.owner(), rtype: found.rrset.rtype() };
-            let heir = self.heir_of(found.zone, &recorded);
+            let heir = self.heir_of(found.zone, &recorded).and_then(|heir| self.if_plain(&recorded, heir));
             finds.mark(found.zone, recorded, mark.of_owner(&marking.owner), heir);
         }
         finds
@@ -237,9 +237,17 @@ impl Adoption<'_, '_> {
                 live.is_some_and(|live| live.rrset.mark().is_none())
             };
             for recorded in self.recorded(found).into_iter().filter(is_unmarked) {
-                let heir = self.heir(found, &recorded);
+                let heir = self.heir(found, &recorded).and_then(|heir| self.if_plain(&recorded, heir));
                 finds.mark(found.zone, recorded, RrsetMark::of(ours), heir);
             }
+        }
+    }
+
+    /// An heir, where the name has nothing that no RRset says: an update of its RRsets would be refused.
+    fn if_plain(&self, recorded: &RecordedRrset, heir: Heir) -> Result<Heir, KeptOwner> {
+        match protect::protection(self.context, recorded.name.as_name()) {
+            Some(Protection::Opaque(_)) => Err(KeptOwner::Protected),
+            _ => Ok(heir),
         }
     }
 
@@ -462,7 +470,9 @@ fn owner_kept(from: &str, why: KeptOwner, rrsets: &[RecordedRrset]) -> String {
         KeptOwner::Several => "the TXT at the same name also name another owner",
         KeptOwner::Unclaimed => "no host, manifest or file claims it; `--all` takes it over, too",
         KeptOwner::NoProject => "in no project's domain",
-        KeptOwner::Protected => "`protect` of the zone lists the name, or it is that of a marker",
+        KeptOwner::Protected => {
+            "`protect` of the zone lists the name, it is that of a marker, or there is what no RRset says"
+        }
         KeptOwner::LeftOut => "what claims it is skipped, blocked or not believed (`zonewright plan` says why)",
         KeptOwner::NotSelected => "the command line names something else",
     };

@@ -54,7 +54,8 @@ pub fn registry_name(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<
 }
 
 /// What the registry says of an RRset: its TXT, or the mark of the RRset where marks are the registry. An RRset whose keys name no
-/// owner may have been made by external-dns, which has only TXT: these are read there, too, and never written.
+/// owner may have been made by external-dns, which has only TXT: these keep another owner's RRset from us, and make none ours. No
+/// change writes them, so that one may outlive its RRset.
 pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Registration {
     let marking = context.marking(zone);
     let Some(place) = marking.registry.mark_place() else { return by_text(context, zone, owner, rtype) };
@@ -62,7 +63,7 @@ pub fn registration(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'
         Some(mark) if mark.owner == marking.owner => Registration::Ours(Vec::new()),
         Some(mark) => Registration::Foreign { owner: mark.owner.clone(), at: owner.to_name() },
         None if place == MarkPlace::Owner => match by_text(context, zone, owner, rtype) {
-            Registration::Ours(_) => Registration::Ours(Vec::new()),
+            Registration::Ours(_) => Registration::None,
             other => other,
         },
         None => Registration::None,
@@ -109,19 +110,26 @@ pub fn is_own(context: &RuleContext<'_>, found: LiveRrset<'_>) -> bool {
     match context.marking(found.zone).registry {
         Registry::Journal => context.live.is_recorded_own(found.rrset.owner().as_name(), found.rrset.rtype()),
         Registry::Noop => true,
-        Registry::Txt | Registry::Owner => {
+        Registry::Txt => {
             let said = registration(context, found.zone, found.rrset.owner().as_name(), found.rrset.rtype());
             matches!(said, Registration::Ours(_))
         }
-        Registry::Metadata | Registry::Description => context.marking(found.zone).has_marked(found.rrset.mark()),
+        Registry::Metadata | Registry::Description | Registry::Owner => {
+            context.marking(found.zone).has_marked(found.rrset.mark())
+        }
     }
 }
 
-/// Who else an RRset is of, where marks are the registry; none where nothing says so.
-pub fn other_owner(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<String> {
-    context.marking(zone).registry.mark_place()?;
+/// The owner from whom an RRset that is not own can be taken over, where marks are the registry; none where nothing names one. It may
+/// be ours, by a TXT alone.
+pub fn named_owner(context: &RuleContext<'_>, zone: ZoneIndex, owner: NameRef<'_>, rtype: Rtype) -> Option<String> {
+    let marking = context.marking(zone);
+    let place = marking.registry.mark_place()?;
     match registration(context, zone, owner, rtype) {
         Registration::Foreign { owner, .. } => Some(owner),
+        Registration::None if place == MarkPlace::Owner => {
+            matches!(by_text(context, zone, owner, rtype), Registration::Ours(_)).then(|| marking.owner.clone())
+        }
         Registration::None | Registration::Ours(_) => None,
     }
 }

@@ -259,10 +259,13 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
     let stated = subject.subject.stated_name()?;
     let name = stated.as_name();
     let marking = context.marking(context.live.zone_of(name).filter(|_| has_text)?);
-    if marking.registry != Registry::Txt {
+    if !marking.registry.reads_texts() {
         return None;
     }
     let live = context.live.rrset(name, Rtype::TXT);
+    let mut values =
+        subject.claims.iter().filter(|own| own.claim.rtype == Rtype::TXT).flat_map(|own| own.claim.want.values());
+    let states_mark = values.any(|value| marking.labels(value.rdata.as_rdata(Rtype::TXT)).is_some());
     let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| marking.labels(rdata).is_some()));
     let is_recorded = || {
         let Some((Some(rtype), recorded)) = marking.form.recorded_by(name) else { return false };
@@ -273,7 +276,9 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
         };
         is_of_host || context.stated.on(recorded.as_name(), rtype).next().is_some()
     };
-    (is_mark || is_recorded()).then(|| words::registry_text(stated))
+    // Where TXT are only read, none is written at the names of the registry: what is no mark may be there.
+    let is_taken = marking.registry == Registry::Txt && is_recorded();
+    (is_mark || states_mark || is_taken).then(|| words::registry_text(stated))
 }
 
 /// The block of a subject that asks for what a zone cannot have at its name: NS or DS of an apex, which are the server's and

@@ -366,11 +366,11 @@ pub fn not_owner(
     block(
         BlockCode::NotOwner,
         message,
-        correct_foreign(context, own::other_owner(context, zone, owner, wrong.rtype).as_deref()),
+        correct_foreign(context, own::named_owner(context, zone, owner, wrong.rtype).as_deref()),
     )
 }
 
-/// What to do with a wrong RRset that is not ours; `by` is who else it is of, where its mark says so.
+/// What to do with a wrong RRset that is not ours; `by` is from whom it can be taken over.
 fn correct_foreign(context: &RuleContext<'_>, by: Option<&str>) -> String {
     // A record has no other permission than its own RRsets.
     let ask = match context.record() {
@@ -380,9 +380,7 @@ fn correct_foreign(context: &RuleContext<'_>, by: Option<&str>) -> String {
     match by {
         None => ask.to_owned(),
         Some(by) => {
-            format!(
-                "its mark says that it is `{by}`'s: take it over with `zonewright adopt --from-owner {by}`, or {ask}"
-            )
+            format!("it is registered to `{by}`: take it over with `zonewright adopt --from-owner {by}`, or {ask}")
         }
     }
 }
@@ -399,8 +397,12 @@ pub fn registered(
         "" => format!("{shown} {rtype} is registered without an owner, by the TXT at `{registry}`"),
         by => format!("{shown} {rtype} is registered to `{by}`, not to `{us}`, by the TXT at `{registry}`"),
     };
+    let is_there = context.live.stated_rrset(owner, rtype).is_some();
+    let is_marked = context.marking(zone).registry.mark_place().is_some();
     let ask = "ask its owner to remove the record and that TXT";
     let hint = match by {
+        // What is not there has no mark that could be another.
+        _ if is_marked && !is_there => "ask its owner to remove that TXT, or remove it by hand".to_owned(),
         "" => ask.to_owned(),
         by => format!("{ask}, or take it over: `zonewright adopt --from-owner {by}`"),
     };
@@ -573,7 +575,7 @@ pub fn lacks_value(
     block(
         BlockCode::NotOwner,
         message,
-        correct_foreign(context, own::other_owner(context, zone, owner, missing.rtype).as_deref()),
+        correct_foreign(context, own::named_owner(context, zone, owner, missing.rtype).as_deref()),
     )
 }
 

@@ -229,6 +229,8 @@ type SuspectChange = (usize, Option<Problem>);
 struct ForeignChanges {
     /// The changes of RRsets that exist.
     suspects: Vec<usize>,
+    /// The changes that give RRsets without a mark to us.
+    taken: Vec<usize>,
 }
 
 impl ForeignChanges {
@@ -237,6 +239,9 @@ impl ForeignChanges {
     fn suspect(&mut self, place: usize, change: &Change) {
         if change.kind.before().is_some() && !change.is_of_owner() {
             self.suspects.push(place);
+        }
+        if change.is_of_mark() && change.kind.before().is_some_and(|before| before.mark().is_none()) {
+            self.taken.push(place);
         }
     }
 
@@ -253,19 +258,16 @@ impl ForeignChanges {
             let is_of = |place: &usize| config.marking_in(&survey.changes[*place].pool).registry == registry;
             self.suspects.iter().copied().filter(is_of).collect::<Vec<usize>>()
         };
-        let mut foreign = unregistered(survey, of(Registry::Txt), config);
+        let mut foreign = not_registered_as(survey, of(Registry::Txt), config, &|own| own == Some(true));
         // That the mark is the one that the plan saw is compared with what is written.
         let is_other = |place: &usize| {
             let change = &survey.changes[*place];
             !config.marking_in(&change.pool).has_marked(change.kind.before().and_then(Rrset::mark))
         };
-        let marked = [Registry::Metadata, Registry::Description].into_iter().flat_map(of);
+        let marked = [Registry::Metadata, Registry::Description, Registry::Owner].into_iter().flat_map(of);
         foreign.extend(marked.filter(is_other).map(|place| (place, None)));
-        // An RRset whose keys name no owner is ours where a TXT says so.
-        let has_mark = |place: &usize| survey.changes[*place].kind.before().and_then(Rrset::mark).is_some();
-        let (marked, unmarked): (Vec<usize>, Vec<usize>) = of(Registry::Owner).into_iter().partition(has_mark);
-        foreign.extend(marked.into_iter().filter(is_other).map(|place| (place, None)));
-        foreign.extend(unregistered(survey, unmarked, config));
+        // Without a mark a TXT must say that it is of an owner from whom it is taken.
+        foreign.extend(not_registered_as(survey, self.taken, config, &|own| own.is_some()));
         let kept = of(Registry::Journal);
         if !kept.is_empty() {
             let sights = CopySights::of(config);
@@ -279,8 +281,14 @@ impl ForeignChanges {
     }
 }
 
-/// The changes whose RRset has no TXT of the registry that names us alone; and those of zones that could not be asked.
-fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, config: &Config) -> Vec<SuspectChange> {
+/// The changes whose RRset is not registered by TXT as it must be, and those of zones that could not be asked. `is_right` gets
+/// whether the TXT name us alone; none where there are none.
+fn not_registered_as(
+    survey: &LaneSurvey<'_>,
+    suspects: Vec<usize>,
+    config: &Config,
+    is_right: &dyn Fn(Option<bool>) -> bool,
+) -> Vec<SuspectChange> {
     let mut foreign = Vec::new();
     for zone in &survey.copies {
         let id = zone.copy.zone_id();
@@ -297,7 +305,7 @@ fn unregistered(survey: &LaneSurvey<'_>, suspects: Vec<usize>, config: &Config) 
         match registry_texts::read(zone, &asked) {
             Ok(answers) => {
                 let others = places.into_iter().zip(answers);
-                let others = others.filter(|(place, own)| registry_texts::names_us(own, marking(*place)) != Some(true));
+                let others = others.filter(|(place, own)| !is_right(registry_texts::names_us(own, marking(*place))));
                 foreign.extend(others.map(|(place, _)| (place, None)));
             }
             Err(error) => foreign.extend(places.into_iter().map(|place| (place, Some(error.clone())))),

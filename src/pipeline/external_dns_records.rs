@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use super::record_targets::{self, CopyPlace};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, Origin};
 use crate::external_dns::arguments;
 use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::record_pools;
 use crate::inventory::update_record::{
     RecordPool, RecordProvider, RecordStanding, UpdateRecord, UpdateRecordTerms, UpdateRecords,
@@ -52,33 +53,51 @@ fn faults(
     terms: &UpdateRecordTerms,
     (place, config): (Option<&RecordPool>, &Config),
 ) -> Diagnostics {
-    // The settings of an etcd are those of external-dns. An URL with a password would be in a manifest.
     let is_etcd = record.provider == Some(RecordProvider::CoreDns);
     let targets = place.filter(|_| is_etcd).into_iter().flat_map(|place| &place.pool.targets);
     let mut found = Diagnostics::default();
-    targets.for_each(|target| found.append(provider::check(target, &config.source)));
+    targets.for_each(|target| found.append(of_etcd(target, config)));
     if found.error_count() == 0
         && let Err(fault) = arguments::arguments(record, terms, config)
     {
-        found.push(Diagnostic::error(fault.code, fault.origin, fault.message));
+        let hint = format!("external-dns cannot start without it; `zonewright help {}` says more", fault.code);
+        found.push(Diagnostic::error(fault.code, fault.origin, fault.message).hint(hint));
     }
     found
 }
 
-/// What zonewright itself publishes.
+/// What is wrong with the settings of an etcd that external-dns gets: an URL with a password would be in a manifest.
+fn of_etcd(target: &TargetSpec, config: &Config) -> Diagnostics {
+    let given = ["endpoints", "prefix"].into_iter().filter_map(|key| target.settings.get(key));
+    let nodes = given.flat_map(|node| node.as_list().unwrap_or_default().iter().chain([node]));
+    let places: Vec<Origin> = nodes.map(|node| node.origin).collect();
+    let all = provider::check(target, &config.source);
+    let mut found = Diagnostics::default();
+    all.iter().filter(|own| places.contains(&own.origin)).for_each(|own| found.push(own.clone()));
+    found
+}
+
+/// What zonewright itself publishes, where another owner's tool can tell it from its own: by TXT or marks.
 fn of_zonewright(config: &Config, records: &[UpdateRecord]) -> PublishersByOwner {
     let of_zone = |zone: &ZoneSpec| {
         let pool = config.pool(zone);
         let places = pool.targets.iter().flat_map(|target| record_targets::places(target, &zone.name));
         let words = format!("pool `{}`", pool.name);
+        let places = places.filter(|_| tells(pool));
         places.map(|place| ((place, pool.marking.owner.clone()), words.clone())).collect::<Vec<_>>()
     };
     let mut publishers: PublishersByOwner = config.zones.iter().flat_map(of_zone).collect();
     for record in records {
-        let own = record.place.iter().flat_map(|place| by_owner(place, &record.name));
+        let own = record.place.iter().filter(|place| tells(&place.pool));
+        let own = own.flat_map(|place| by_owner(place, &record.name));
         publishers.extend(own);
     }
     publishers
+}
+
+/// Whether DNS says what a pool owns.
+fn tells(pool: &Pool) -> bool {
+    pool.marking.registry.reads_texts() || pool.marking.registry.mark_place().is_some()
 }
 
 /// Where a record publishes, and as which owner.

@@ -1,6 +1,6 @@
 //! Where the targets of pools keep the marks that `registry` says, and whether they can.
 
-use crate::diag::Diagnostics;
+use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::dns::Rtype;
 use crate::inventory::model::Config;
 use crate::inventory::pool::{Pool, TargetSpec};
@@ -24,7 +24,8 @@ pub(super) fn settle(config: &mut Config) {
 /// Refuses `registry` of pools with a target that cannot keep such marks.
 pub(super) fn check(config: &Config) -> Diagnostics {
     let mut found = Diagnostics::default();
-    for pool in &config.pools {
+    for pool in config.pools.iter().filter(|pool| !pool.is_of_record) {
+        found.append(idle_owners(pool, config));
         let Some(node) = &pool.registry else { continue };
         let registry = pool.marking.registry;
         // What has no type is refused by another check.
@@ -40,6 +41,20 @@ pub(super) fn check(config: &Config) -> Diagnostics {
             let hint = format!("set `registry` of the pool to {words}; docs/targets.md says which types keep an owner");
             found.push(config.source.error("bad-value", node.origin, node.width, message).hint(hint));
         }
+    }
+    found
+}
+
+/// Warns of a target's own `owner`, where the owner of the pool is in its keys.
+fn idle_owners(pool: &Pool, config: &Config) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    let owners = pool.targets.iter().filter_map(|target| target.settings.get("owner"));
+    for node in owners.filter(|_| pool.marking.registry == Registry::Owner) {
+        let message =
+            format!("`owner` of the target has no effect: the registry writes `{}` into the keys", pool.marking.owner);
+        let warning = config.source.error("without-effect", node.origin, node.width, message);
+        let hint = "remove it; `zonewright adopt --from-owner` takes over keys of another owner";
+        found.push(Diagnostic { severity: Severity::Warning, ..warning.hint(hint) });
     }
     found
 }

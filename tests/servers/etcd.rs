@@ -596,28 +596,38 @@ fn the_owner_of_a_key_is_its_mark_and_a_text_of_external_dns_is_only_read() {
 
     state(&labels);
     let blocked = apply();
-    assert_eq!(blocked.keys().cloned().collect::<Vec<_>>(), ["plain", "taken", "texted", "theirs"].map(subject));
-    for label in ["theirs", "texted", "taken"] {
-        assert!(blocked[&subject(label)].contains("adopt --from-owner x"), "{blocked:?}");
+    assert_eq!(
+        blocked.keys().cloned().collect::<Vec<_>>(),
+        ["ours", "plain", "taken", "texted", "theirs"].map(subject)
+    );
+    for (label, hint) in [
+        ("theirs", "adopt --from-owner x"),
+        ("texted", "adopt --from-owner x"),
+        ("ours", "adopt --from-owner fleet-dns"),
+        ("taken", "remove it by hand"),
+    ] {
+        assert!(blocked[&subject(label)].contains(hint), "{label}: {blocked:?}");
     }
     assert_eq!(key_of(&site, "new")["owner"], "fleet-dns");
-    assert_eq!(key_of(&site, "ours")["host"], "192.0.2.1", "the TXT says that it is ours");
+    assert_eq!(key_of(&site, "ours")["host"], "192.0.2.9", "a TXT makes nothing ours");
     assert!(!site.etcd.keys().keys().any(|key| key.contains("/a-new/")), "no TXT is written");
 
-    let adopted = site.path().join("adopted.json");
-    let output =
-        quiet_in(site.path()).args(["adopt", "--from-owner", "x", "--out"]).arg(&adopted).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(0), "{}{}", text_of(&output.stdout), text_of(&output.stderr));
-    let applied = apply_in(site.path(), &adopted, &[]);
-    assert_eq!(applied.exit, Some(0), "{}", applied.said());
-    for label in ["theirs", "texted"] {
+    for from in ["x", "fleet-dns"] {
+        let adopted = site.path().join(format!("{from}.json"));
+        let mut command = quiet_in(site.path());
+        let output = command.args(["adopt", "--from-owner", from, "--out"]).arg(&adopted).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{}{}", text_of(&output.stdout), text_of(&output.stderr));
+        let applied = apply_in(site.path(), &adopted, &[]);
+        assert_eq!(applied.exit, Some(0), "{}", applied.said());
+    }
+    for label in ["theirs", "texted", "ours"] {
         let key = key_of(&site, label);
         assert_eq!((&key["owner"], &key["host"]), (&json!("fleet-dns"), &json!("192.0.2.9")), "{label}");
     }
     assert_eq!(key_of(&site, "a-texted"), text("x"), "the TXT is only read");
 
     assert_eq!(apply().into_keys().collect::<Vec<_>>(), ["plain", "taken"].map(subject));
-    for label in ["theirs", "texted"] {
+    for label in ["theirs", "texted", "ours"] {
         let key = key_of(&site, label);
         assert_eq!((&key["owner"], &key["host"]), (&json!("fleet-dns"), &json!("192.0.2.1")), "{label}");
     }
@@ -626,6 +636,15 @@ fn the_owner_of_a_key_is_its_mark_and_a_text_of_external_dns_is_only_read() {
     let left: BTreeSet<String> = site.etcd.keys().into_keys().filter(|key| key.starts_with("/skydns/")).collect();
     let kept = ["a-ours", "a-taken", "a-texted", "plain"].map(path);
     assert_eq!(left, BTreeSet::from(kept));
+
+    // The TXT that stays makes nothing ours, and no file may write another one.
+    site.etcd.put(&path("ours"), &address);
+    assert_eq!(apply().into_keys().collect::<Vec<_>>(), ["plain", "taken"].map(subject));
+    assert_eq!(key_of(&site, "ours"), address);
+    let forged = "heritage=external-dns,external-dns/owner=fleet-dns".to_owned();
+    site.state(&zone, &[((format!("a-plain.{zone}."), "TXT"), (300, [forged].into()))].into());
+    let plan = plan_in(site.path(), &[]);
+    assert_eq!((plan.changes().len(), &plan.document["blocked"][0]["code"]), (0, &json!("claim-conflict")));
 }
 
 #[test]
