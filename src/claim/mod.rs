@@ -14,7 +14,10 @@ use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 pub use pick::{SubjectPattern, SubjectPick};
 pub use rule::Rule;
-pub use subject::{EndpointName, EndpointSetName, OrphanName, PodName, RecordName, Subject, subject_and_host};
+pub use subject::{
+    EndpointName, EndpointSetName, OrphanName, PodName, RecordName, STATED_KINDS, Subject, SubjectFamily, SubjectGroup,
+    subject_and_host,
+};
 
 /// What a subject asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

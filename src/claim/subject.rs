@@ -32,99 +32,165 @@ pub enum Subject {
     Orphan(OrphanName),
 }
 
-impl Subject {
-    /// The host, also where it is about the names that the host had: limits count both once, and both are applied
-    /// together.
-    pub fn host(&self) -> Option<Inv> {
-        match self {
-            Subject::Host(inv) | Subject::Released(inv) => Some(*inv),
-            Subject::Pod(_)
-            | Subject::Endpoints(_)
-            | Subject::Endpoint(_)
-            | Subject::Record(_)
-            | Subject::Orphan(_) => None,
-        }
-    }
+/// What a subject is like. Whatever treats some kinds alike goes by it, so that a further kind of a family is said here alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectFamily<'s> {
+    /// A host, also where it is about the names that the host had: limits count both once, and both are applied together.
+    Host(Inv),
+    /// A pod.
+    Pod(&'s PodName),
+    /// An endpoint of a set of pods.
+    Endpoints(&'s EndpointSetName),
+    /// What a file states for one name.
+    Stated(StatedName<'s>),
+    /// A name that nothing has.
+    Unclaimed(&'s OrphanName),
+}
 
+/// A name for which a file states records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedName<'s> {
+    /// The source of records, or the DNS update record.
+    pub source: &'s str,
+    /// The namespace and name of the manifest; none where there is no manifest.
+    pub manifest: Option<(&'s str, &'s str)>,
+    /// The owner name.
+    pub name: &'s Name,
+}
+
+/// What has the budget that counts a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectGroup<'s> {
+    /// Its project.
+    Project,
+    /// A set of pods, by its id.
+    PodSet(&'s str),
+}
+
+/// What is before the colon in the texts of subjects that files state; behind it is the name of the source.
+pub const STATED_KINDS: [&str; 2] = ["record", "endpoint"];
+
+impl Subject {
     /// A pod, by the id of its set and its own.
     pub fn pod(set: impl Into<Arc<str>>, pod: impl Into<Arc<str>>) -> Subject {
         Subject::Pod(Box::new(PodName { set: set.into(), pod: pod.into() }))
     }
 
+    /// What it is like.
+    pub fn family(&self) -> SubjectFamily<'_> {
+        match self {
+            Subject::Host(inv) | Subject::Released(inv) => SubjectFamily::Host(*inv),
+            Subject::Pod(own) => SubjectFamily::Pod(own),
+            Subject::Endpoints(own) => SubjectFamily::Endpoints(own),
+            Subject::Endpoint(own) => {
+                let EndpointName { source, namespace, manifest, name } = &**own;
+                SubjectFamily::Stated(StatedName { source, manifest: Some((namespace, manifest)), name })
+            }
+            Subject::Record(own) => {
+                SubjectFamily::Stated(StatedName { source: &own.source, manifest: None, name: &own.name })
+            }
+            Subject::Orphan(own) => SubjectFamily::Unclaimed(own),
+        }
+    }
+
+    /// What has the budget that counts it; none where no budget does. Names that a host had are no longer in service.
+    pub fn group(&self) -> Option<SubjectGroup<'_>> {
+        match self {
+            Subject::Host(_) => Some(SubjectGroup::Project),
+            _ => self.pod_set().map(SubjectGroup::PodSet),
+        }
+    }
+
+    /// What people call it: `host 7`, `pod a1 of shop`, and where a file states it, the file; none for a name that nothing
+    /// has.
+    pub fn in_words(&self) -> Option<String> {
+        match self.family() {
+            SubjectFamily::Host(inv) => Some(format!("host {inv}")),
+            SubjectFamily::Pod(own) => Some(format!("pod {} of {}", own.pod, own.set)),
+            SubjectFamily::Endpoints(own) => Some(format!("endpoint {} of {}", own.name, own.set)),
+            SubjectFamily::Stated(_) => self.stated_by(),
+            SubjectFamily::Unclaimed(_) => None,
+        }
+    }
+
+    /// What states it in a file, as part of a sentence: ``the records of `static` ``; none for other kinds.
+    pub fn stated_by_in_words(&self) -> Option<String> {
+        match self.family() {
+            SubjectFamily::Stated(StatedName { source, manifest: Some((namespace, manifest)), .. }) => {
+                Some(format!("the manifest `{namespace}/{manifest}` of `{source}`"))
+            }
+            SubjectFamily::Stated(own) => Some(format!("the records of `{}`", own.source)),
+            SubjectFamily::Pod(own) => Some(format!("the pods of `{}`", own.set)),
+            SubjectFamily::Endpoints(own) => Some(format!("the endpoints of `{}`", own.set)),
+            SubjectFamily::Host(_) | SubjectFamily::Unclaimed(_) => None,
+        }
+    }
+
+    /// The host, also where it is about the names that the host had; none for other kinds.
+    pub fn host(&self) -> Option<Inv> {
+        match self.family() {
+            SubjectFamily::Host(inv) => Some(inv),
+            _ => None,
+        }
+    }
+
     /// The set of pods that it is of; none for other kinds.
     pub fn pod_set(&self) -> Option<&str> {
-        match self {
-            Subject::Pod(pod) => Some(&pod.set),
-            Subject::Endpoints(endpoints) => Some(&endpoints.set),
-            Subject::Host(_)
-            | Subject::Released(_)
-            | Subject::Endpoint(_)
-            | Subject::Record(_)
-            | Subject::Orphan(_) => None,
+        match self.family() {
+            SubjectFamily::Pod(pod) => Some(&pod.set),
+            SubjectFamily::Endpoints(endpoints) => Some(&endpoints.set),
+            SubjectFamily::Host(_) | SubjectFamily::Stated(_) | SubjectFamily::Unclaimed(_) => None,
         }
     }
 
     /// Whether rows or files state exactly what it has: neither a host, nor a name that nothing has.
     pub fn is_stated(&self) -> bool {
-        match self {
-            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Endpoint(_) | Subject::Record(_) => true,
-            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => false,
+        match self.family() {
+            SubjectFamily::Pod(_) | SubjectFamily::Endpoints(_) | SubjectFamily::Stated(_) => true,
+            SubjectFamily::Host(_) | SubjectFamily::Unclaimed(_) => false,
         }
     }
 
     /// What limits over time count it as, and what is blocked or held as a whole: a host and the names that it had are
     /// one. They do not count orphans.
     pub fn counted(&self) -> Option<Subject> {
-        match self {
-            Subject::Host(inv) | Subject::Released(inv) => Some(Subject::Host(*inv)),
-            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Endpoint(_) | Subject::Record(_) => Some(self.clone()),
-            Subject::Orphan(_) => None,
+        match self.family() {
+            SubjectFamily::Host(inv) => Some(Subject::Host(inv)),
+            SubjectFamily::Pod(_) | SubjectFamily::Endpoints(_) | SubjectFamily::Stated(_) => Some(self.clone()),
+            SubjectFamily::Unclaimed(_) => None,
         }
     }
 
     /// What states it in a file: `apps/prod/web` for a manifest, `static` for a source of zones, `shop-web` for a set of pods;
     /// none for other kinds.
     pub fn stated_by(&self) -> Option<String> {
-        match self {
-            Subject::Endpoint(own) => Some(format!("{}/{}/{}", own.source, own.namespace, own.manifest)),
-            Subject::Record(own) => Some(own.source.to_string()),
-            Subject::Pod(_) | Subject::Endpoints(_) => self.pod_set().map(str::to_owned),
-            Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
-        }
+        let Some(own) = self.stated() else { return self.pod_set().map(str::to_owned) };
+        Some(match own.manifest {
+            Some((namespace, manifest)) => format!("{}/{namespace}/{manifest}", own.source),
+            None => own.source.to_owned(),
+        })
     }
 
     /// The source of records that states it, or the DNS update record; none for other kinds.
     pub fn source(&self) -> Option<&str> {
-        match self {
-            Subject::Endpoint(own) => Some(&own.source),
-            Subject::Record(own) => Some(&own.source),
-            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => {
-                None
-            }
-        }
+        self.stated().map(|own| own.source)
     }
 
     /// The namespace and name of the manifest that states its records; none for other kinds.
     pub fn manifest(&self) -> Option<(&str, &str)> {
-        match self {
-            Subject::Endpoint(endpoint) => Some((&endpoint.namespace, &endpoint.manifest)),
-            Subject::Pod(_)
-            | Subject::Endpoints(_)
-            | Subject::Record(_)
-            | Subject::Host(_)
-            | Subject::Released(_)
-            | Subject::Orphan(_) => None,
-        }
+        self.stated().and_then(|own| own.manifest)
     }
 
     /// The name for which a file states records; none for other kinds.
     pub fn stated_name(&self) -> Option<&Name> {
-        match self {
-            Subject::Endpoint(endpoint) => Some(&endpoint.name),
-            Subject::Record(record) => Some(&record.name),
-            Subject::Pod(_) | Subject::Endpoints(_) | Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => {
-                None
-            }
+        self.stated().map(|own| own.name)
+    }
+
+    /// What a file states; none for other kinds.
+    fn stated(&self) -> Option<StatedName<'_>> {
+        match self.family() {
+            SubjectFamily::Stated(own) => Some(own),
+            _ => None,
         }
     }
 }
