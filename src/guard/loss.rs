@@ -93,12 +93,11 @@ pub(super) fn loss(plan: &Plan, rules: &LimitRules) -> Option<LimitState> {
 fn stated(plan: &Plan) -> u64 {
     // What a DNS update record publishes follows from apps, unless a manifest states it.
     let is_export = |name: &str| plan.sources.iter().any(|seen| seen.source == name);
-    let of_change = |change: &Change| match &change.subject {
-        Subject::Endpoint(own) if !is_export(&own.source) => Some(APPS.to_owned()),
-        Subject::Endpoint(own) => Some(own.source.to_string()),
-        Subject::Record(own) => Some(own.source.to_string()),
-        Subject::Pod(_) | Subject::Endpoints(_) => Some(PODS.to_owned()),
-        Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
+    let of_change = |change: &Change| match (change.subject.source(), change.subject.pod_set()) {
+        (Some(name), _) if change.subject.manifest().is_some() && !is_export(name) => Some(APPS.to_owned()),
+        (Some(name), _) => Some(name.to_owned()),
+        (None, Some(_)) => Some(PODS.to_owned()),
+        (None, None) => None,
     };
     let losing = plan.changes.iter().filter(|change| takes(change));
     let sources: BTreeSet<String> = losing.filter_map(of_change).collect();

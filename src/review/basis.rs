@@ -6,7 +6,6 @@ use super::concern::ChangeConcern;
 use super::difference::network;
 use super::side::{InventorySide, SideFacts};
 use crate::change::{Change, Rule};
-use crate::claim::{EndpointName, Subject};
 use crate::desired::InterfaceKind;
 use crate::diag::Origin;
 use crate::dns::reverse::address_of;
@@ -23,7 +22,7 @@ pub fn of<'f, 'a: 'f>(
     let rules = || change.rules();
     let first_line = || change.lines().next().cloned();
     let project = &change.project;
-    if let Some(says) = stated(&change.subject) {
+    if let Some(says) = change.subject.stated_by_in_words() {
         return (CauseKind::Other, says, first_line());
     }
     if rules().all(|rule| rule == Rule::Ttl) {
@@ -56,20 +55,6 @@ pub fn of<'f, 'a: 'f>(
             let place = known.desired.name_origin.map(|origin| known.place(origin));
             (CauseKind::Other, format!("the names of hosts of `{project}`"), place.or_else(first_line))
         }
-    }
-}
-
-/// What states a name in a file, in words; none for other subjects.
-fn stated(subject: &Subject) -> Option<String> {
-    match subject {
-        Subject::Endpoint(own) => {
-            let EndpointName { source, namespace, manifest, .. } = &**own;
-            Some(format!("the manifest `{namespace}/{manifest}` of `{source}`"))
-        }
-        Subject::Record(own) => Some(format!("the records of `{}`", own.source)),
-        Subject::Pod(own) => Some(format!("the pods of `{}`", own.set)),
-        Subject::Endpoints(own) => Some(format!("the endpoints of `{}`", own.set)),
-        Subject::Host(_) | Subject::Released(_) | Subject::Orphan(_) => None,
     }
 }
 

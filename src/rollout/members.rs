@@ -9,7 +9,7 @@ use super::steps::UnitStep;
 use super::units::{ChangeUnit, is_one};
 use crate::change::reach::{addresses, takes_value};
 use crate::change::{BlockCode, BlockedSubject, Change, NoticeCode};
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectGroup};
 use crate::dns::RrKey;
 use crate::inventory::rollout::SettleTime;
 use crate::inventory::value::{Duration, Time};
@@ -196,8 +196,7 @@ impl<'p> RolloutView<'p> {
     fn is_in_service(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Pod(_) => self.plan.pod(subject).map_or(self.plan.undoes.is_some(), |seen| seen.in_service),
-            Subject::Host(_) | Subject::Endpoints(_) => true,
-            Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => false,
+            _ => subject.group().is_some(),
         }
     }
 
@@ -394,11 +393,10 @@ pub fn plan_covers(plan: &Plan, known: &BTreeMap<String, String>, group: &str) -
 /// The group of a subject of a change: the set of a pod, the project of a host; none of others. Names that a host had are no
 /// longer in service.
 pub fn group_of<'c>(change: &'c Change, subject: &'c Subject) -> Option<&'c str> {
-    match subject {
-        Subject::Host(_) => Some(&change.project),
-        Subject::Pod(_) | Subject::Endpoints(_) => subject.pod_set(),
-        Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => None,
-    }
+    Some(match subject.group()? {
+        SubjectGroup::Project => &change.project,
+        SubjectGroup::PodSet(set) => set,
+    })
 }
 
 /// Where the plan has a subject: the location, and the rack where it names one; none where it does not know it.
