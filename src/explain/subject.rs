@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectFamily};
 use crate::desired::pods::srv_owner;
 use crate::diag::{CallError, did_you_mean};
 use crate::diff::RuleContext;
@@ -106,9 +106,9 @@ fn of_subject(inventory: &Inventory, subject: &Subject) -> Result<ExplainQuestio
         let set = inventory.pods.find_set(id)?;
         Some((set, inventory.pods.sets[set.0 as usize].terms()?))
     };
-    let name = match subject {
-        Subject::Host(inv) | Subject::Released(inv) => return host(inventory, *inv).map(ExplainQuestion::Host),
-        Subject::Pod(own) => match of_set(&own.set) {
+    let name = match subject.family() {
+        SubjectFamily::Host(inv) => return host(inventory, inv).map(ExplainQuestion::Host),
+        SubjectFamily::Pod(own) => match of_set(&own.set) {
             Some((set, terms)) => match inventory.pods.place_of(set, &own.pod).map(|place| &inventory.pods.rows[place])
             {
                 Some(pod) => match pod.constant_name(terms, &inventory.symbols) {
@@ -119,12 +119,12 @@ fn of_subject(inventory: &Inventory, subject: &Subject) -> Result<ExplainQuestio
             },
             None => None,
         },
-        Subject::Endpoints(own) => of_set(&own.set).and_then(|(_, terms)| {
+        SubjectFamily::Endpoints(own) => of_set(&own.set).and_then(|(_, terms)| {
             let endpoint = terms.endpoints.iter().find(|endpoint| endpoint.name.as_text() == &*own.name)?;
             srv_owner(terms, &endpoint.name.label(&PodFields::default()).ok()?, endpoint)
         }),
-        Subject::Endpoint(_) | Subject::Record(_) => subject.stated_name().cloned(),
-        Subject::Orphan(orphan) => Some(orphan.name.clone()),
+        SubjectFamily::Stated(own) => Some(own.name.clone()),
+        SubjectFamily::Unclaimed(orphan) => Some(orphan.name.clone()),
     };
     match name {
         Some(name) => Ok(ExplainQuestion::Name(name)),

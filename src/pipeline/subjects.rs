@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::claim::{Subject, SubjectPattern};
+use crate::claim::{STATED_KINDS, Subject, SubjectFamily, SubjectPattern};
 use crate::desired::records::subject_of;
 use crate::diag::{CallError, did_you_mean};
 use crate::diff::statements::KeptStatements;
@@ -16,22 +16,21 @@ use crate::inventory::stated::{StatedEntry, StatedRecords};
 ///
 /// Errors: it is none, with what is near it.
 pub fn check_known(inventory: &Inventory, statements: &KeptStatements, subject: &Subject) -> Result<(), CallError> {
-    match subject {
-        Subject::Host(_) | Subject::Released(_) => Ok(()),
-        Subject::Pod(own) => of_set(inventory, subject, &own.set, &|set| {
+    match subject.family() {
+        SubjectFamily::Host(_) => Ok(()),
+        SubjectFamily::Pod(own) => of_set(inventory, subject, &own.set, &|set| {
             let rows = &inventory.pods.rows[inventory.pods.places_of(set)];
             rows.iter().map(|pod| pod.id.to_string()).collect()
         }),
-        Subject::Endpoints(own) => of_set(inventory, subject, &own.set, &|set| {
+        SubjectFamily::Endpoints(own) => of_set(inventory, subject, &own.set, &|set| {
             let terms = inventory.pods.sets[set.0 as usize].terms();
             terms.into_iter().flat_map(|terms| &terms.endpoints).map(|endpoint| endpoint.name.to_string()).collect()
         }),
-        Subject::Orphan(own) => {
+        SubjectFamily::Unclaimed(own) => {
             let pools: BTreeSet<&str> = inventory.config.pools.iter().map(|pool| pool.name.as_str()).collect();
             among(subject, "pool", own.pool.as_str(), &pools)
         }
-        Subject::Endpoint(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
-        Subject::Record(own) => of_source(inventory, statements, subject, (&own.source, &own.name)),
+        SubjectFamily::Stated(own) => of_source(inventory, statements, subject, (own.source, own.name)),
     }
 }
 
@@ -48,7 +47,7 @@ pub fn check_like(
     let is_host = || inventory.hosts.iter().any(|host| pattern.matches(&Subject::Host(host.inv)));
     let is_locked = || inventory.lock.iter().any(|row| pattern.matches(&Subject::Host(row.inv)));
     // What an apply noted is of no kind that is known here.
-    let is_noted = || !statements.is_empty() && ["record:", "endpoint:"].iter().any(|kind| pattern.may_be_of(kind));
+    let is_noted = || !statements.is_empty() && STATED_KINDS.iter().any(|kind| pattern.may_be_of(&format!("{kind}:")));
     if is_open
         || is_host()
         || is_locked()
@@ -98,7 +97,7 @@ fn is_stated_in(stated: &StatedRecords, pattern: &SubjectPattern) -> bool {
         |kind: &str, name: &str| pattern.head().is_some_and(|head| head.matches_text(&format!("{kind}:{name}")));
     has_like
         || stated.sources.iter().enumerate().any(|(place, source)| {
-            let is_like = has_head("record", &source.name) || has_head("endpoint", &source.name);
+            let is_like = STATED_KINDS.iter().any(|kind| has_head(kind, &source.name));
             is_like && is_empty(place)
         })
 }
@@ -107,7 +106,7 @@ fn is_stated_in(stated: &StatedRecords, pattern: &SubjectPattern) -> bool {
 fn heads(inventory: &Inventory) -> BTreeSet<String> {
     let sets = inventory.pods.sets.iter().flat_map(|set| ["pod", "endpoints"].map(|kind| format!("{kind}:{}", set.id)));
     let sources = inventory.stated.sources.iter().chain(&inventory.published.sources);
-    let sources = sources.flat_map(|source| ["record", "endpoint"].map(|kind| format!("{kind}:{}", source.name)));
+    let sources = sources.flat_map(|source| STATED_KINDS.map(|kind| format!("{kind}:{}", source.name)));
     sets.chain(sources).collect()
 }
 

@@ -45,32 +45,22 @@ pub fn short_subject(plan: &Plan, subject: &Subject) -> String {
     subject.host().map_or_else(stated, |host| short_label(plan, host))
 }
 
-/// A name that a file states, with what states it: `www.example.net. (apps/prod/web)`; any other subject as its text.
+/// A name that a file states, with what states it: `www.example.net. (apps/prod/web)`; a pod or an endpoint with its set, and
+/// a name that nothing has as its text.
 fn stated_label(subject: &Subject) -> String {
-    match (subject.stated_name(), subject.stated_by()) {
+    match (subject.stated_name(), subject.in_words()) {
         (Some(name), Some(by)) => format!("{name} ({by})"),
-        _ => in_set(subject),
-    }
-}
-
-/// A pod or an endpoint with its set: `pod a1 of shop`; any other subject as its text.
-pub fn in_set(subject: &Subject) -> String {
-    match subject {
-        Subject::Pod(own) => format!("pod {} of {}", own.pod, own.set),
-        Subject::Endpoints(own) => format!("endpoint {} of {}", own.name, own.set),
-        Subject::Host(_) | Subject::Released(_) | Subject::Endpoint(_) | Subject::Record(_) | Subject::Orphan(_) => {
-            subject.to_string()
-        }
+        (None, Some(words)) => words,
+        (_, None) => subject.to_string(),
     }
 }
 
 /// A subject with its project: `host 7 of search`, `static in search`, `unclaimed name in search`.
 pub fn of_project(subject: &Subject, project: &str) -> String {
-    match (subject.host(), subject.stated_by()) {
-        _ if subject.pod_set().is_some() => format!("{} in {project}", in_set(subject)),
-        (Some(host), _) => format!("host {host} of {project}"),
-        (None, Some(by)) => format!("{by} of {project}"),
-        (None, None) => format!("unclaimed name in {project}"),
+    match subject.in_words() {
+        Some(words) if subject.pod_set().is_some() => format!("{words} in {project}"),
+        Some(words) => format!("{words} of {project}"),
+        None => format!("unclaimed name in {project}"),
     }
 }
 

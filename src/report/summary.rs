@@ -1,6 +1,6 @@
 //! The last line of a check or snapshot.
 
-use crate::claim::Subject;
+use crate::claim::{Subject, SubjectFamily};
 use crate::snapshot::SnapshotCounts;
 
 /// Counts what was checked and what was found: `12 files, 3 errors, 1 warning`.
@@ -45,12 +45,12 @@ impl SubjectCounts {
     pub fn of<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> SubjectCounts {
         let mut counts = SubjectCounts::default();
         for subject in subjects {
-            let count = match subject {
-                Subject::Host(_) | Subject::Released(_) => &mut counts.hosts,
-                Subject::Pod(_) => &mut counts.pods,
-                Subject::Endpoints(_) => &mut counts.endpoints,
-                Subject::Endpoint(_) | Subject::Record(_) => &mut counts.stated,
-                Subject::Orphan(_) => &mut counts.nameless,
+            let count = match subject.family() {
+                SubjectFamily::Host(_) => &mut counts.hosts,
+                SubjectFamily::Pod(_) => &mut counts.pods,
+                SubjectFamily::Endpoints(_) => &mut counts.endpoints,
+                SubjectFamily::Stated(_) => &mut counts.stated,
+                SubjectFamily::Unclaimed(_) => &mut counts.nameless,
             };
             *count += 1;
         }

@@ -15,7 +15,7 @@ use crate::inventory::value::Inv;
 use crate::plan::{NoticeCode, Plan, PlanScope};
 use crate::report::TextOptions;
 use crate::report::data::{lines, rrset};
-use crate::report::host_label::{in_set, is_without_pod};
+use crate::report::host_label::is_without_pod;
 use crate::report::outages::{nothing_read, unread_targets};
 use crate::report::page::TextPage;
 use crate::report::summary::{SubjectCounts, counted};
@@ -281,12 +281,6 @@ fn rounded_up(time: Duration) -> Duration {
 
 /// What a change is of, in a word or two.
 fn subject_words(change: &Change) -> String {
-    let subject = &change.subject;
-    match subject {
-        Subject::Host(inv) | Subject::Released(inv) => format!("host {inv}"),
-        Subject::Endpoint(_) | Subject::Record(_) => subject.stated_by().unwrap_or_default(),
-        Subject::Pod(_) | Subject::Endpoints(_) => in_set(subject),
-        Subject::Orphan(_) if is_without_pod(change) => "no pod".to_owned(),
-        Subject::Orphan(_) => "no host and no file".to_owned(),
-    }
+    let nothing = || if is_without_pod(change) { "no pod" } else { "no host and no file" };
+    change.subject.in_words().unwrap_or_else(|| nothing().to_owned())
 }
