@@ -64,12 +64,12 @@ impl PlanCounts {
 
     /// The heading of the first number of a table: `hosts`, and where pods or endpoints have changes the kinds that there are.
     pub fn heading(&self) -> String {
-        let SubjectCounts { hosts, pods, endpoints, stated, .. } = self.subjects();
-        if pods + endpoints == 0 {
+        let counts = self.subjects();
+        if counts.pods + counts.endpoints == 0 {
             return "hosts".to_owned();
         }
-        let kinds = [(hosts, "hosts"), (pods, "pods"), (endpoints, "endpoints"), (stated, "names in files")];
-        kinds.iter().filter(|(number, _)| *number > 0).map(|(_, kind)| *kind).collect::<Vec<_>>().join(", ")
+        let kinds = counts.by_kind().into_iter().filter(|own| own.number > 0);
+        kinds.map(|own| format!("{}s{}", own.noun, own.behind)).collect::<Vec<_>>().join(", ")
     }
 
     /// The numbers in the order of a table: what has changes but for unclaimed names, create, modify, delete, blocked, skipped. A

@@ -72,22 +72,45 @@ impl SubjectCounts {
 
     /// How many of these others are these, kind by kind: `27 of 28 hosts and 3 of 3 names in files`.
     pub fn out_of(self, all: SubjectCounts) -> String {
-        let done = [self.hosts, self.pods, self.endpoints, self.stated, self.nameless];
-        all.joined(|kind, what| format!("{} of {what}", done[kind]))
+        let done = self.by_kind();
+        all.joined(|kind, what| format!("{} of {what}", done[kind].number))
+    }
+
+    /// Each kind with its words, hosts first.
+    pub fn by_kind(self) -> [SubjectTally; 5] {
+        let count = |number, noun, behind| SubjectTally { number, noun, behind };
+        [
+            count(self.hosts, "host", ""),
+            count(self.pods, "pod", ""),
+            count(self.endpoints, "endpoint", ""),
+            count(self.stated, "name", " in files"),
+            count(self.nameless, "unclaimed name", ""),
+        ]
     }
 
     /// The kinds that there are, joined; `say` words one of them by its number and its count in words.
     fn joined(self, say: impl Fn(usize, String) -> String) -> String {
-        let kinds = [
-            (self.hosts, counted(self.hosts, "host")),
-            (self.pods, counted(self.pods, "pod")),
-            (self.endpoints, counted(self.endpoints, "endpoint")),
-            (self.stated, stated(self.stated)),
-            (self.nameless, nameless(self.nameless)),
-        ];
-        let said = kinds.into_iter().enumerate().filter(|(_, (count, _))| *count > 0);
-        let said: Vec<String> = said.map(|(kind, (_, what))| say(kind, what)).collect();
+        let said = self.by_kind().into_iter().enumerate().filter(|(_, own)| own.number > 0);
+        let said: Vec<String> = said.map(|(kind, own)| say(kind, own.in_words(counted))).collect();
         if said.is_empty() { say(0, counted(0, "host")) } else { listed(&said) }
+    }
+}
+
+/// How many subjects there are of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubjectTally {
+    /// How many.
+    pub number: usize,
+    /// What one of them is called.
+    pub noun: &'static str,
+    /// What follows the noun, with a space before it; empty for most.
+    pub behind: &'static str,
+}
+
+impl SubjectTally {
+    /// In words: `3 names in files`; `counted` writes a number and a noun.
+    pub fn in_words(self, counted: impl Fn(usize, &str) -> String) -> String {
+        format!("{}{}", counted(self.number, self.noun), self.behind)
     }
 }
 
@@ -98,16 +121,6 @@ pub fn listed(texts: &[String]) -> String {
         [only] => only.clone(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
-}
-
-/// Counts names that files state.
-fn stated(names: usize) -> String {
-    format!("{} in files", counted(names, "name"))
-}
-
-/// Counts names that no host has.
-pub fn nameless(names: usize) -> String {
-    counted(names, "unclaimed name")
 }
 
 /// A serial; a dash where a zone has none, since it does not exist yet.

@@ -58,19 +58,13 @@ pub fn counted(number: usize, what: &str) -> String {
 
 /// How many subjects there are of each kind, of so many hosts where there is a number: `28 of 111 hosts and 3 pods`.
 pub fn subjects(counts: SubjectCounts, fleet: u64) -> String {
-    let SubjectCounts { hosts, pods, endpoints, stated, nameless } = counts;
+    let [hosts, others @ ..] = counts.by_kind();
     let of_hosts = match fleet {
-        0 => counted(hosts, "host"),
-        fleet => format!("{} of {}", grouped(hosts as u64), counted(fleet as usize, "host")),
+        0 => hosts.in_words(counted),
+        fleet => format!("{} of {}", grouped(hosts.number as u64), counted(fleet as usize, hosts.noun)),
     };
-    let kinds = [
-        (hosts, of_hosts.clone()),
-        (pods, counted(pods, "pod")),
-        (endpoints, counted(endpoints, "endpoint")),
-        (stated, format!("{} in files", counted(stated, "name"))),
-        (nameless, counted(nameless, "unclaimed name")),
-    ];
-    let said: Vec<String> = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, says)| says).collect();
+    let others = others.into_iter().filter(|own| own.number > 0).map(|own| own.in_words(counted));
+    let said: Vec<String> = (hosts.number > 0).then(|| of_hosts.clone()).into_iter().chain(others).collect();
     if said.is_empty() { of_hosts } else { listed(&said) }
 }
 

@@ -13,7 +13,7 @@ use crate::report::counts::PlanCounts;
 use crate::report::host_label::subject_label;
 use crate::report::outages::said_once;
 use crate::report::outlook::{PlanOutlook, PlanVerdict};
-use crate::report::summary::{SubjectCounts, plural};
+use crate::report::summary::{SubjectCounts, SubjectTally, plural};
 use crate::report::verdict;
 
 /// The verdict, for the template.
@@ -126,7 +126,7 @@ fn count(class: &'static str, number: usize, what: &str) -> CountView {
 
 /// What is in a plan, in numbers.
 pub fn counts(plan: &Plan) -> Vec<CountView> {
-    let SubjectCounts { hosts, pods, endpoints, stated, .. } = PlanCounts::of_plan(plan).subjects();
+    let [SubjectTally { number: hosts, .. }, others @ ..] = PlanCounts::of_plan(plan).subjects().by_kind();
     let of_hosts = match plan.fleet {
         Some(fleet) => format!("of {}", counted(fleet as usize, "host")),
         None if hosts == 1 => "host".to_owned(),
@@ -134,11 +134,10 @@ pub fn counts(plan: &Plan) -> Vec<CountView> {
     };
     let of = |wanted: fn(&ChangeKind) -> bool| plan.changes.iter().filter(|change| wanted(&change.kind)).count();
     let left = [("blocked", plan.blocked.len()), ("skipped", plan.skipped.len()), ("waiting", plan.delayed.len())];
-    let has_hosts = hosts > 0 || plan.fleet.is_some_and(|fleet| fleet > 0) || pods + endpoints + stated == 0;
-    let others =
-        [(pods, "pod"), (endpoints, "endpoint"), (stated, "name")].into_iter().filter(|(number, _)| *number > 0);
+    let has_hosts = hosts > 0 || plan.fleet.is_some_and(|fleet| fleet > 0) || others.iter().all(|own| own.number == 0);
+    let others = others.into_iter().filter(|own| own.number > 0);
     let changed = has_hosts.then(|| count("", hosts, &of_hosts)).into_iter();
-    let changed = changed.chain(others.map(|(number, what)| count("", number, &plural(number, what))));
+    let changed = changed.chain(others.map(|own| count("", own.number, &plural(own.number, own.noun))));
     let all = count("", plan.changes.len(), if plan.changes.len() == 1 { "change" } else { "changes" });
     let changes = [
         count("create", of(|kind| matches!(kind, ChangeKind::Create { .. })), "create"),
