@@ -5,6 +5,8 @@
 
 pub mod subject;
 
+pub mod host_rtypes;
+
 pub mod pick;
 
 pub mod rule;
