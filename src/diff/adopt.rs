@@ -337,9 +337,7 @@ impl Adoption<'_, '_> {
                 // A PTR of an address that the host does not have in the end is not claimed.
                 Some(place).filter(|place| self.keeps(*place, address))?
             }
-            // Only listed addresses are claims of A.
-            Rtype::A if !context.has_listed_host(name) => return None,
-            Rtype::A | Rtype::AAAA => context.names.hosts_now(context.inventory, name).next()?,
+            _ if context.has_claiming_host(name, rtype) => context.names.hosts_now(context.inventory, name).next()?,
             _ => return None,
         };
         let host = &context.inventory.hosts[place];

@@ -9,10 +9,11 @@ use super::stated::StatedClaims;
 use super::statements::KeptStatements;
 use super::subject_standing::SubjectStandings;
 use super::waits::RrsetWaits;
+use crate::claim::host_rtypes::{self, HostSite};
 use crate::claim::{Subject, SubjectPattern};
 use crate::desired::{Collisions, DesiredHosts, UsedValues};
 use crate::diag::Origin;
-use crate::dns::{Name, NameRef, Ttl};
+use crate::dns::{Name, NameRef, Rtype, Ttl};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Permission, ProjectAdmin, ProjectIndex, ProjectSettings, ZoneSpec};
 use crate::inventory::pods::ProjectPods;
@@ -240,8 +241,17 @@ impl<'a> RuleContext<'a> {
         self.inventory.projects[project.0 as usize].file.settings()
     }
 
+    /// Whether a host has a name now, and claims a type at it.
+    pub fn has_claiming_host(&self, name: NameRef<'_>, rtype: Rtype) -> bool {
+        match host_rtypes::of(rtype).filter(|own| own.site == HostSite::Name) {
+            Some(own) if own.needs_list => self.has_listed_host(name),
+            Some(_) => self.names.has_host(self.inventory, name),
+            None => false,
+        }
+    }
+
     /// Whether a host has a name now whose addresses the inventory lists.
-    pub fn has_listed_host(&self, name: NameRef<'_>) -> bool {
+    fn has_listed_host(&self, name: NameRef<'_>) -> bool {
         let mut hosts = self.names.hosts_now(self.inventory, name);
         hosts.any(|place| self.inventory.lists_addresses(self.inventory.hosts[place].project))
     }

@@ -87,8 +87,7 @@ pub fn left(
         !strays.contains(&orphan.name) && !context.names.may_be_held(context.inventory, orphan.name.as_name())
     };
     let left = orphans.iter().filter(has_no_host).filter_map(|orphan| {
-        let rrsets =
-            orphan.address_rrsets().chain(orphan.pointers.iter().copied()).map(|found| left_rrset(context, found));
+        let rrsets = orphan.rrsets.iter().chain(&orphan.pointers).copied().map(|found| left_rrset(context, found));
         let rrsets: Vec<LeftRrset> = rrsets.filter(|left| !settled.contains(&(&left.zone, &left.key))).collect();
         if rrsets.is_empty() {
             return None;
@@ -219,15 +218,13 @@ fn remedy(context: &RuleContext<'_>, orphan: &Orphan<'_>, project: Option<(Proje
     let id = context.project_id(project);
     let name = orphan.name.as_name();
     let is_kept = is_untouchable(context, name) || protect::protection(context, name).is_some();
-    let mut rrsets = orphan.address_rrsets().chain(orphan.pointers.iter().copied()).map(|found| found.rrset);
+    let mut rrsets = orphan.rrsets.iter().chain(&orphan.pointers).copied().map(|found| found.rrset);
     match context.settings(project) {
         _ if rrsets.any(|rrset| context.held.has_rrset(&rrset.owner(), rrset.rtype())) => {
             by_hand("a person edited one of them after an apply, and the project has `keep_edits`")
         }
         _ if is_kept => by_hand("the name is protected"),
-        _ if orphan.address_rrsets().next().is_none() => {
-            by_hand("policy `sync` deletes PTR only together with an own AAAA")
-        }
+        _ if orphan.rrsets.is_empty() => by_hand("policy `sync` deletes PTR only together with an own AAAA"),
         _ if !is_searched => by_hand(&format!("policy `sync` does not look for names in `also_domains` of `{id}`")),
         None => format!("correct the project file of `{id}`, so that its policy is known"),
         Some(settings) if settings.policy != Policy::Sync => {

@@ -9,6 +9,7 @@ use super::own;
 use super::protect;
 use super::statements::ADOPTED;
 use crate::change::{Change, DelayedRrset};
+use crate::claim::host_rtypes;
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Policy, ProjectIndex};
@@ -43,11 +44,11 @@ pub fn left(
     let mut found: BTreeMap<Name, (ProjectIndex, BTreeMap<Rtype, LiveRrset<'_>>)> = BTreeMap::new();
     let mut consider = |at: NameRef<'_>, rtype: Rtype| {
         // What only hosts have is looked for at their names.
-        if matches!(rtype, Rtype::AAAA | Rtype::PTR) || context.stated.on(at, rtype).next().is_some() {
+        if host_rtypes::are_claimed(rtype, false) || context.stated.on(at, rtype).next().is_some() {
             return;
         }
         let Some(project) = domains.project_of(at).filter(|project| manages(*project, rtype)) else { return };
-        let is_of_host = rtype == Rtype::A && context.inventory.lists_addresses(project);
+        let is_of_host = host_rtypes::are_claimed(rtype, context.inventory.lists_addresses(project));
         let is_unknown = context.files_rest(project) || !selection.includes_project(project);
         if is_of_host || is_unknown || context.stated.holds(at, rtype) || is_of_zone(context, at, rtype) {
             return;

@@ -7,8 +7,9 @@ use super::pod_doubt::PodDoubts;
 use super::pod_names::{self, PodNameFate, PodNames};
 use super::protect::is_untouchable;
 use crate::change::Rule;
+use crate::claim::host_rtypes::{self, HostRtype};
 use crate::claim::{OrphanName, Subject};
-use crate::dns::{Name, NameRef, Rdata, Rtype};
+use crate::dns::{Name, NameRef, Rdata};
 use crate::inventory::model::{Policy, ProjectAdmin, ProjectIndex};
 use crate::inventory::value::Inv;
 use crate::live::LiveRrset;
@@ -19,23 +20,15 @@ use crate::registry::Registry;
 pub struct Orphan<'c> {
     /// The name.
     pub name: Name,
-    /// The own AAAA RRset at it.
-    pub addresses: Option<LiveRrset<'c>>,
-    /// The own A RRset at it, in the domain of a project whose addresses the inventory lists.
-    pub ipv4: Option<LiveRrset<'c>>,
+    /// The own RRsets at it of types that hosts claim at their names; A only in the domain of a project whose addresses the
+    /// inventory lists.
+    pub rrsets: Vec<LiveRrset<'c>>,
     /// The own PTR RRsets that name it.
     pub pointers: Vec<LiveRrset<'c>>,
     /// What sets of pods say of it.
     pub fate: PodNameFate,
     /// The number to which names.lock still gives the name, and which hosts.csv does not have.
     pub locked_for: Option<Inv>,
-}
-
-impl<'c> Orphan<'c> {
-    /// The own RRsets of addresses at the name.
-    pub fn address_rrsets(&self) -> impl Iterator<Item = LiveRrset<'c>> {
-        self.addresses.into_iter().chain(self.ipv4)
-    }
 }
 
 /// Finds all orphans, sorted by name; none where own RRsets cannot be distinguished from others. A name of which it is not known
@@ -50,7 +43,7 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
     let domains = ProjectDomains::of_all(context);
     let pod_names = PodNames::of(context);
     let doubts = PodDoubts::of(context);
-    let has_ipv4 = |name: NameRef<'_>| {
+    let is_listed = |name: NameRef<'_>| {
         let project = domains.project_of(name);
         project.is_some_and(|project| context.inventory.lists_addresses(project)) || pod_names.may_be_of_pods(name)
     };
@@ -63,13 +56,11 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
                 || !context.statements.by(owner.as_name(), rtype).is_empty();
             context.marking(found.zone).registry != Registry::Noop && own::is_own(context, *found) && !is_of_file
         };
-        let live_a = || context.live.rrset(at, Rtype::A);
-        let addresses = context.live.rrset(at, Rtype::AAAA).filter(is_of_host);
+        let claimed = |own: &HostRtype| context.live.rrset(at, own.rtype).filter(|_| !own.needs_list || is_listed(at));
+        let rrsets: Vec<LiveRrset<'c>> = host_rtypes::at_names().filter_map(claimed).filter(is_of_host).collect();
         let pointers = context.live.pointing_to(at).filter(is_of_host);
         let pointers: Vec<LiveRrset<'c>> = pointers.collect();
-        let ipv4 = live_a().filter(|_| has_ipv4(at)).filter(is_of_host);
-        let is_any = addresses.is_some() || ipv4.is_some() || !pointers.is_empty();
-        if !is_any {
+        if rrsets.is_empty() && pointers.is_empty() {
             return None;
         }
         let locked_for = context.names.locked_for(context.inventory, at);
@@ -80,7 +71,7 @@ pub fn find<'c>(context: &RuleContext<'c>) -> Vec<Orphan<'c>> {
         if fate == PodNameFate::Stays {
             return None;
         }
-        Some(Orphan { name, addresses, ipv4, pointers, locked_for, fate })
+        Some(Orphan { name, rrsets, pointers, locked_for, fate })
     };
     names.into_iter().filter_map(orphan).collect()
 }
@@ -98,7 +89,7 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let name = orphan.name.as_name();
         // A pod that was to have an address of it may be elsewhere by now, and leave a PTR that points to nothing.
         let pointer = orphan.pointers.first().copied().filter(|_| orphan.fate.set().is_some());
-        let first = orphan.address_rrsets().next().or(pointer);
+        let first = orphan.rrsets.first().copied().or(pointer);
         let Some(first) = first.filter(|_| !is_untouchable(context, name)) else { continue };
         let of_hosts = || domains.project_of(name).filter(|project| !rests && removes(context, *project));
         let terms = orphan.fate.set().and_then(|set| context.inventory.pods.sets[set.0 as usize].terms());
@@ -125,8 +116,8 @@ pub fn remove(context: &RuleContext<'_>, orphans: &[Orphan<'_>]) -> Vec<RuleAct>
         let mut remove = |found: LiveRrset<'_>, rdata: Rdata| {
             acts.push(RuleAct::removal(found, rdata, rule, actor.clone(), evidence));
         };
-        for found in orphan.address_rrsets() {
-            found.rrset.rdata().for_each(|rdata| remove(found, rdata.to_rdata()));
+        for found in &orphan.rrsets {
+            found.rrset.rdata().for_each(|rdata| remove(*found, rdata.to_rdata()));
         }
         for pointer in &orphan.pointers {
             remove(*pointer, Rdata::from_name(name));

@@ -269,12 +269,8 @@ fn registry_name(context: &RuleContext<'_>, subject: &StatedSubject) -> Option<S
     let is_mark = live.is_some_and(|found| found.rrset.rdata().any(|rdata| marking.labels(rdata).is_some()));
     let is_recorded = || {
         let Some((Some(rtype), recorded)) = marking.form.recorded_by(name) else { return false };
-        let is_of_host = match rtype {
-            Rtype::AAAA => context.names.has_host(context.inventory, recorded.as_name()),
-            Rtype::A => context.has_listed_host(recorded.as_name()),
-            _ => false,
-        };
-        is_of_host || context.stated.on(recorded.as_name(), rtype).next().is_some()
+        context.has_claiming_host(recorded.as_name(), rtype)
+            || context.stated.on(recorded.as_name(), rtype).next().is_some()
     };
     // Where TXT are only read, none is written at the names of the registry: what is no mark may be there.
     let is_taken = marking.registry == Registry::Txt && is_recorded();

@@ -46,7 +46,7 @@ pub fn remove(context: &RuleContext<'_>, resting: &HashSet<&Name>, check: &NoteC
         let at = name.as_name();
         let is_kept = context.stated.on(at, rtype).next().is_some() || context.stated.leaves_alone(at, rtype);
         // What a host may claim is for its rules to decide: it may have the address now that a file had.
-        if is_kept || is_of_host(context, name, rtype) {
+        if is_kept || context.has_claiming_host(name.as_name(), rtype) {
             continue;
         }
         let Some(found) = context.live.stated_rrset(name.as_name(), rtype) else { continue };
@@ -110,15 +110,6 @@ pub fn resting_names<'c>(
     let resting = context.stated.of_files().filter(|(place, _)| !is_open(*place));
     let resting = resting.filter_map(|(_, stated)| stated.subject.stated_name());
     resting.chain(blocked.iter().filter_map(|blocked| blocked.subject.stated_name())).collect()
-}
-
-/// Whether an RRset is one that the rules of a host are about.
-fn is_of_host(context: &RuleContext<'_>, name: &Name, rtype: Rtype) -> bool {
-    match rtype {
-        Rtype::AAAA => context.names.has_host(context.inventory, name.as_name()),
-        Rtype::A => context.has_listed_host(name.as_name()),
-        _ => false,
-    }
 }
 
 /// How an RRset is removed.

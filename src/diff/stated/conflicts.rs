@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::{
     ClaimPlace, ConflictSide, HeldStatement, NAMED, RivalGround, StatedClaims, cuts_around, say_the_same, values,
 };
+use crate::claim::host_rtypes::{self, HostSite};
 use crate::claim::{RrsetClaim, TtlHold, Want};
 use crate::dns::{NameRef, Rdata, Rtype, address_type, reverse};
 
@@ -142,8 +143,11 @@ impl ConflictSearch<'_> {
         let mut pointers: Vec<(Ipv6Addr, ClaimPlace)> = Vec::new();
         for (name, places) in &stated.at {
             for place in places {
-                match stated.claim(*place).claim.rtype {
-                    rtype @ (Rtype::AAAA | Rtype::A | Rtype::CNAME) => {
+                let rtype = stated.claim(*place).claim.rtype;
+                match host_rtypes::of(rtype).map(|own| own.site) {
+                    None if rtype != Rtype::CNAME => {}
+                    // A CNAME leaves no room for what hosts claim.
+                    Some(HostSite::Name) | None => {
                         let claim = &stated.claim(*place).claim;
                         let interfaces = self.ground.names.interfaces_now(self.ground.inventory, name.as_name());
                         for (host, is_fastbone) in interfaces.collect::<Vec<_>>() {
@@ -153,7 +157,7 @@ impl ConflictSearch<'_> {
                             }
                         }
                     }
-                    Rtype::PTR => {
+                    Some(HostSite::ReverseName) => {
                         let address = match reverse::address_of(name.as_name()) {
                             Some(IpAddr::V6(address)) => address,
                             Some(IpAddr::V4(address)) => address.to_ipv6_mapped(),
@@ -161,7 +165,6 @@ impl ConflictSearch<'_> {
                         };
                         pointers.push((address, *place));
                     }
-                    _ => {}
                 }
             }
         }
@@ -238,7 +241,7 @@ struct ListedValues(Option<Vec<IpAddr>>);
 /// the families of which it lists some.
 fn may_claim(listed: Option<&ListedValues>, rtype: Rtype) -> bool {
     match listed {
-        None => rtype != Rtype::A,
+        None => host_rtypes::of(rtype).is_none_or(|own| !own.needs_list),
         Some(ListedValues(None)) => true,
         Some(ListedValues(Some(addresses))) if matches!(rtype, Rtype::A | Rtype::AAAA) => {
             addresses.iter().any(|address| address_type(*address) == rtype)
