@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::slice;
 
 use crate::change::{Change, ChangeKind, Reason, Rule};
+use crate::claim::host_rtypes::{self, HostRtype, HostSite};
 use crate::claim::{OrphanName, Subject};
 use crate::dns::{Name, NameRef, Rdata, Rrset, Rtype, ZoneName, is_of_signer, reverse};
 use crate::inventory::model::{Config, Project, ProjectAdmin};
@@ -247,12 +248,12 @@ fn does(
     }
     reasons(change, &diff)?;
     marked(change, bounds.marking(&change.pool))?;
-    match key.rtype {
+    match host_rtypes::of(key.rtype) {
         _ if change.is_of_mark() => Ok(()),
         _ if is_stated && !change.is_registry() => stated(change, bounds),
-        Rtype::AAAA | Rtype::A => address(change, &diff, bounds),
-        Rtype::PTR => pointer(change, &diff, bounds),
-        _ => text(change, &diff, bounds, is_made),
+        Some(own) if own.site == HostSite::Name => at_host_name(change, &diff, bounds, own),
+        Some(_) => pointer(change, &diff, bounds),
+        None => text(change, &diff, bounds, is_made),
     }
 }
 
@@ -296,8 +297,8 @@ fn stated(change: &Change, bounds: &PlanBounds<'_>) -> ShapeVerdict {
     }
 }
 
-/// Judges a change of addresses.
-fn address(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> ShapeVerdict {
+/// Judges a change of what hosts claim at their names.
+fn at_host_name(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>, claimed: &HostRtype) -> ShapeVerdict {
     let name = change.key.owner.as_name();
     if name.is_wildcard() {
         return no("no plan changes a wildcard");
@@ -308,8 +309,9 @@ fn address(change: &Change, diff: &RrsetDiff<'_>, bounds: &PlanBounds<'_>) -> Sh
     }
     let project = &change.project;
     let is_listed = bounds.listing.contains(project.as_str());
-    if change.key.rtype == Rtype::A && !is_listed {
-        return no(format!("the A records of the hosts of project `{project}` are not ours to set"));
+    if claimed.needs_list && !is_listed {
+        let rtype = claimed.rtype;
+        return no(format!("the {rtype} records of the hosts of project `{project}` are not ours to set"));
     }
     match bounds.projects.get(project.as_str()) {
         Some(admin) if admin.has_name(name) && has_host_label(name) => {}
@@ -489,16 +491,13 @@ fn rules_of(change: &Change) -> (Vec<Rule>, Vec<Rule>) {
     if change.is_of_mark() {
         return (vec![Rule::Adopted], vec![Rule::Adopted]);
     }
-    let (mut adds, mut removes) = match change.key.rtype {
-        Rtype::AAAA | Rtype::A => {
-            (vec![Rule::Missing], vec![Rule::WrongAddress, Rule::AddressElsewhere, Rule::Released, Rule::Orphan])
-        }
-        Rtype::PTR => (vec![Rule::MissingPtr], vec![Rule::WrongPtr, Rule::PtrElsewhere, Rule::Released, Rule::Orphan]),
-        _ if change.is_registry() => {
+    let (mut adds, mut removes) = match host_rtypes::of(change.key.rtype) {
+        Some(own) => (vec![own.adds], own.removes.to_vec()),
+        None if change.is_registry() => {
             let rules = vec![Rule::Registry, Rule::Adopted];
             (rules.clone(), rules)
         }
-        _ => (Vec::new(), Vec::new()),
+        None => (Vec::new(), Vec::new()),
     };
     if matches!(change.key.rtype, Rtype::AAAA | Rtype::A | Rtype::PTR) || change.lists_pods() {
         removes.push(Rule::NoPod);

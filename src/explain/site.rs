@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use super::ExplainCase;
 use super::model::{CopyFacts, CopySite, HoldingName, LiveFacts, LiveSite};
 use crate::claim::Subject;
+use crate::claim::host_rtypes;
 use crate::desired::InterfaceKind;
 use crate::desired::records::StatedSubject;
 use crate::diff::own::{self, Registration};
@@ -105,8 +106,7 @@ impl ExplainCase<'_> {
         let (owner, rtype, ttl) = (found.rrset.owner(), found.rrset.rtype(), found.rrset.ttl());
         let wanted =
             project.map(|project| self.context.inventory.wanted_ttl(project, self.context.zone_spec(found.zone)));
-        let is_managed = matches!(rtype, Rtype::AAAA | Rtype::PTR)
-            || (rtype == Rtype::A && project.is_some_and(|project| self.is_listed(project)));
+        let is_managed = host_rtypes::are_claimed(rtype, project.is_some_and(|project| self.is_listed(project)));
         LiveFacts {
             rtype: rtype.to_string(),
             ttl: ttl.as_secs(),

@@ -9,6 +9,7 @@
 
 use super::needed::{NeededNames, sorted};
 use super::side_by_side::side_by_side;
+use crate::claim::host_rtypes;
 use crate::diag::Problem;
 use crate::diff::statements::KeptStatements;
 use crate::dns::{Name, NameRef, Rtype, reverse};
@@ -117,7 +118,9 @@ struct InquiryRounds<'a, 't> {
     /// For each zone its place among those that are queried; none where it is known completely, or not at all.
     places: Vec<Option<usize>>,
     /// The types that hosts claim at their names.
-    of_names: &'static [Rtype],
+    of_names: Vec<Rtype>,
+    /// What is asked for at their names: also types that hosts may have there without a claim.
+    at_names: Vec<Rtype>,
 }
 
 impl<'a, 't> InquiryRounds<'a, 't> {
@@ -128,8 +131,10 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             places[asking.zone.0 as usize] = Some(place);
         }
         let are_listed = inventory.projects.iter().any(Project::lists_addresses);
-        let of_names: &[Rtype] = if are_listed { &[Rtype::AAAA, Rtype::A] } else { &[Rtype::AAAA] };
-        InquiryRounds { inventory, live, asking, places, of_names }
+        let claimed = host_rtypes::at_names().filter(|own| are_listed || !own.needs_list);
+        let of_names = claimed.map(|own| own.rtype).collect();
+        let at_names = std::iter::once(Rtype::SOA).chain(host_rtypes::at_names().map(|own| own.rtype)).collect();
+        InquiryRounds { inventory, live, asking, places, of_names, at_names }
     }
 
     /// Queries what DNS update records publish and published, each in its own zones.
@@ -218,7 +223,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             questions.extend(all.filter(|one| !asked.has_answer(one)));
         };
         let is_reverse = reverse::address_of(name.as_name()).is_some();
-        let managed: &[Rtype] = if is_reverse { &[Rtype::PTR] } else { self.of_names };
+        let managed: &[Rtype] = if is_reverse { &[Rtype::PTR] } else { &self.of_names };
         let config = &self.inventory.config;
         let marking = config.marking(&config.zones[self.asking[place].zone.0 as usize]);
         if about == QueryScope::All && marking.registry.reads_texts() {
@@ -231,7 +236,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
         match (about, is_reverse) {
             (QueryScope::Ipv4, _) => add(name, &[Rtype::SOA, Rtype::A]),
             (QueryScope::All, true) => add(name, &[Rtype::SOA, Rtype::PTR]),
-            (QueryScope::All, false) => add(name, &[Rtype::SOA, Rtype::AAAA, Rtype::A]),
+            (QueryScope::All, false) => add(name, &self.at_names),
         }
     }
 
