@@ -72,3 +72,19 @@ pub fn at_names() -> impl Iterator<Item = &'static HostRtype> {
 pub fn are_claimed(rtype: Rtype, are_listed: bool) -> bool {
     of(rtype).is_some_and(|own| are_listed || !own.needs_list)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_is_claimed_where_addresses_are_listed_and_no_file_type_is() {
+        let claimed = |are_listed| {
+            let all = [Rtype::AAAA, Rtype::A, Rtype::PTR, Rtype::CNAME, Rtype::TXT];
+            all.into_iter().filter(|rtype| are_claimed(*rtype, are_listed)).collect::<Vec<Rtype>>()
+        };
+        assert_eq!(claimed(false), [Rtype::AAAA, Rtype::PTR]);
+        assert_eq!(claimed(true), [Rtype::AAAA, Rtype::A, Rtype::PTR]);
+        assert_eq!(at_names().map(|own| own.rtype).collect::<Vec<Rtype>>(), [Rtype::AAAA, Rtype::A]);
+    }
+}

@@ -466,6 +466,36 @@ mod tests {
     }
 
     #[test]
+    fn what_files_state_is_told_by_its_kind() {
+        let is_stated = |text: &str| {
+            let subject: Subject = text.parse().unwrap();
+            assert_eq!(subject.stated_name().is_some(), matches!(subject.family(), SubjectFamily::Stated(_)));
+            subject.stated_name().is_some()
+        };
+        assert!(STATED_KINDS.iter().all(|kind| is_stated(&format!("{kind}:apps/prod/web/a.example.net."))));
+        assert!(!["host:1", "released:1", "pod:a/b", "endpoints:a/b", ORPHAN].into_iter().any(is_stated));
+    }
+
+    #[test]
+    fn people_read_words_and_a_budget_counts_what_is_in_service() {
+        let said = |text: &str| text.parse::<Subject>().unwrap().in_words().unwrap_or_default();
+        let all = [
+            "released:7",
+            "pod:shop/a1",
+            "endpoints:shop/http",
+            "endpoint:apps/prod/web/a.",
+            "record:static/a.",
+            ORPHAN,
+        ];
+        let words = ["host 7", "pod a1 of shop", "endpoint http of shop", "apps/prod/web", "static", ""];
+        assert_eq!(all.map(said), words);
+        let group = |text: &str| text.parse::<Subject>().unwrap().group().map(|group| format!("{group:?}"));
+        assert_eq!(group("host:7").unwrap(), "Project");
+        assert_eq!(group("endpoints:shop/http").unwrap(), "PodSet(\"shop\")");
+        assert!(["released:7", "record:static/a.", ORPHAN].into_iter().all(|text| group(text).is_none()));
+    }
+
+    #[test]
     fn kinds_come_first_then_numbers_by_value_and_names_as_text() {
         let sorted = [
             "host:9",
