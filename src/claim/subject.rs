@@ -32,7 +32,7 @@ pub enum Subject {
     Orphan(OrphanName),
 }
 
-/// What a subject is like. Whatever treats some kinds alike goes by it, so that a further kind of a family is said here alone.
+/// What a subject is like. Rooms that treat some kinds alike look at this, so that a further kind of a family is said here alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubjectFamily<'s> {
     /// A host, also where it is about the names that the host had: limits count both once, and both are applied together.
