@@ -21,6 +21,13 @@ pub struct HostRtype {
     pub removes: &'static [Rule],
 }
 
+impl HostRtype {
+    /// Whether hosts claim it; `are_listed` says whether the inventory lists their addresses.
+    pub fn is_claimed(&self, are_listed: bool) -> bool {
+        are_listed || !self.needs_list
+    }
+}
+
 /// At which names hosts have records of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostSite {
@@ -70,7 +77,7 @@ pub fn at_names() -> impl Iterator<Item = &'static HostRtype> {
 
 /// Whether hosts claim a type; `are_listed` says whether the inventory lists their addresses.
 pub fn are_claimed(rtype: Rtype, are_listed: bool) -> bool {
-    of(rtype).is_some_and(|own| are_listed || !own.needs_list)
+    of(rtype).is_some_and(|own| own.is_claimed(are_listed))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub fn claims(name: &Name, origin: Origin, is_listed: bool) -> impl Iterator<Ite
         removes: Rule::Released,
         if_foreign: if own.needs_list { IfForeign::Keep } else { IfForeign::Leave },
     };
-    let claimed = host_rtypes::at_names().filter(move |own| is_listed || !own.needs_list);
+    let claimed = host_rtypes::at_names().filter(move |own| own.is_claimed(is_listed));
     let pointers = ElsewhereClaim {
         rtype: Rtype::PTR,
         value: WantedValue { rdata: Rdata::from_name(name.as_name()), evidence: vec![origin] },

@@ -62,7 +62,7 @@ pub fn decide_and<T>(
     given: DecisionInput<'_>,
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
 ) -> T {
-    let as_decided: RecordLook<'_> = &|_, _, decided| decided;
+    let as_decided: RecordLook<'_> = &|_, _, decided, _| decided;
     let records = 0..inventory.published.sources.len();
     let published: Vec<FleetDecisions> =
         records.map(|place| decide_record(inventory, live, given, (place, as_decided))).collect();
@@ -84,7 +84,7 @@ pub fn look_at_each(
         decide_listed(inventory, live, given, |context, standings, _, copies| look(context, standings, copies));
     // A note names no record, and so would count for a zone of the same name elsewhere, too.
     let at_record: RecordLook<'_> =
-        &|context, standings, _| FleetDecisions { statements: Vec::new(), ..look(context, standings, &[]) };
+        &|context, standings, _, copies| FleetDecisions { statements: Vec::new(), ..look(context, standings, copies) };
     for place in 0..inventory.published.sources.len() {
         all.append(decide_record(inventory, live, given, (place, at_record)));
     }
@@ -92,7 +92,7 @@ pub fn look_at_each(
 }
 
 /// What is made of a decision about a record.
-type RecordLook<'l> = &'l dyn Fn(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> FleetDecisions;
+type RecordLook<'l> = &'l dyn Fn(&RuleContext<'_>, &SubjectStandings, FleetDecisions, &[PoolCopies]) -> FleetDecisions;
 
 /// Decides about all but DNS update records, and shows `look` what that is based on, with the copies of its pools.
 fn decide_listed<T>(
@@ -103,10 +103,7 @@ fn decide_listed<T>(
 ) -> T {
     let records = &inventory.published.sources;
     if records.is_empty() {
-        let copies = given.copies;
-        return decide_alone(inventory, live, given, |context, standings, decided| {
-            look(context, standings, decided, copies)
-        });
+        return decide_alone(inventory, live, given, look);
     }
     let config = &inventory.config;
     let pool_of = |zone: ZoneIndex| config.pool(&config.zones[zone.0 as usize]);
@@ -117,7 +114,7 @@ fn decide_listed<T>(
     let live = live.only(is_listed);
     let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_listed)).collect();
     let given = DecisionInput { statements: &statements, held: &held, copies: &copies, ..given };
-    decide_alone(inventory, &live, given, |context, standings, decided| look(context, standings, decided, &copies))
+    decide_alone(inventory, &live, given, look)
 }
 
 /// Decides what a DNS update record publishes, in its zones alone, and lets `look` make something else of it; `place` is that of
@@ -151,12 +148,12 @@ fn decide_record(
     }
 }
 
-/// Decides about all that sees the same zones.
+/// Decides about all that sees the same zones, and shows `look` what that is based on, with the copies of pools.
 fn decide_alone<T>(
     inventory: &Inventory,
     live: &Live,
     given: DecisionInput<'_>,
-    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions, &[PoolCopies]) -> T,
 ) -> T {
     let DecisionInput {
         now, servers, bounds, selection, tripped, waits, statements, held, recent, copies: pools, ..
@@ -205,7 +202,7 @@ fn decide_alone<T>(
 fn decide_with_copies<T>(
     context: &RuleContext<'_>,
     pools: &[PoolCopies],
-    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions) -> T,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions, &[PoolCopies]) -> T,
 ) -> T {
     let mut by_copies = CopyBlocks::new();
     loop {
@@ -216,7 +213,7 @@ fn decide_with_copies<T>(
         if more.is_empty() {
             copies::join(&context, &mut decided, others);
             decided.affected = affected::find(&context, &decided.changes);
-            return look(&context, &standings, decided);
+            return look(&context, &standings, decided, pools);
         }
         // What other hosts may do depends on which are blocked.
         by_copies.extend(more);

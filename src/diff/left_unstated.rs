@@ -15,6 +15,7 @@ use crate::dns::{Name, NameRef, RrKey, Rtype, ZoneName};
 use crate::inventory::model::{Policy, ProjectIndex};
 use crate::inventory::stated::DocumentIndex;
 use crate::live::LiveRrset;
+use crate::registry::Registry;
 
 /// What a plan neither changes nor lists as waiting of them, by name, without what is among the `others` that are left.
 ///
@@ -59,7 +60,7 @@ pub fn left(
         }
     };
     context.live.recorded_own().for_each(|(name, rtype)| consider(name.as_name(), rtype));
-    if context.inventory.config.pools.iter().any(|pool| pool.marking.registry.reads_texts()) {
+    if context.inventory.config.pools.iter().any(|pool| pool.marking.registry == Registry::Txt) {
         for mark in context.live.rrsets_of(Rtype::TXT) {
             let form = &context.marking(mark.zone).form;
             if let Some((Some(rtype), name)) = form.recorded_by(mark.rrset.owner().as_name()) {

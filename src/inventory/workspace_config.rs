@@ -132,23 +132,28 @@ pub enum ZonePurpose {
 }
 
 impl ZoneSpec {
-    /// A zone of a DNS update record, as `[[zone]]` would have it; `place` is that of its pool, and `origin` says where the zone is
-    /// known from.
-    fn of_record(own: &RecordPool, place: usize, name: &ZoneName, origin: Origin) -> ZoneSpec {
+    /// A zone of which nothing is said but its pool, by its place, and its name; `origin` says where the zone is known from.
+    pub fn bare(name: &ZoneName, pool: usize, origin: Origin) -> ZoneSpec {
         ZoneSpec {
             name: name.clone(),
-            pool: place,
+            pool,
             permission: Permission::Own,
             claim_addresses: ClaimAddresses::Hosts,
             ttl: None,
             fence: None,
             protect: Vec::new(),
             purpose: ZonePurpose::Records,
-            create: if own.makes_zones { ZoneApex::below(name) } else { None },
+            create: None,
             create_origin: None,
             origin,
             ttl_origin: None,
         }
+    }
+
+    /// A zone of a DNS update record; `place` is that of its pool.
+    fn of_record(own: &RecordPool, place: usize, name: &ZoneName, origin: Origin) -> ZoneSpec {
+        let create = if own.makes_zones { ZoneApex::below(name) } else { None };
+        ZoneSpec { create, ..ZoneSpec::bare(name, place, origin) }
     }
 
     /// Whether nothing may be asked for in it.

@@ -6,12 +6,10 @@ use std::collections::HashMap;
 use super::record_targets::{self, CopyPlace};
 use crate::diag::{Code, Diagnostic, Diagnostics, Origin};
 use crate::external_dns::arguments;
-use crate::inventory::model::{Config, ZoneSpec};
+use crate::inventory::model::Config;
 use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::record_pools;
-use crate::inventory::update_record::{
-    RecordPool, RecordProvider, RecordStanding, UpdateRecord, UpdateRecordTerms, UpdateRecords,
-};
+use crate::inventory::update_record::{RecordPool, RecordProvider, RecordStanding, UpdateRecord, UpdateRecordTerms};
 use crate::provider;
 
 /// The code of two publishers with one owner at one place.
@@ -23,7 +21,7 @@ type PublishersByOwner = HashMap<(CopyPlace, String), String>;
 /// Checks them; a record with a fault is not rendered.
 pub(super) fn check(config: &mut Config) -> Diagnostics {
     let mut found = Diagnostics::default();
-    let UpdateRecords { mut records, trust, has_unread, unlisted } = std::mem::take(&mut config.update_records);
+    let mut records = std::mem::take(&mut config.update_records.records);
     let mut publishers = of_zonewright(config, &records);
     for record in &mut records {
         let Some(terms) = record.terms.clone().filter(|_| record.standing() == RecordStanding::ExternalDns) else {
@@ -43,7 +41,7 @@ pub(super) fn check(config: &mut Config) -> Diagnostics {
             );
         }
     }
-    config.update_records = UpdateRecords { records, trust, has_unread, unlisted };
+    config.update_records.records = records;
     found
 }
 
@@ -79,14 +77,10 @@ fn of_etcd(target: &TargetSpec, config: &Config) -> Diagnostics {
 
 /// What zonewright itself publishes, where another owner's tool can tell it from its own: by TXT or marks.
 fn of_zonewright(config: &Config, records: &[UpdateRecord]) -> PublishersByOwner {
-    let of_zone = |zone: &ZoneSpec| {
-        let pool = config.pool(zone);
-        let places = pool.targets.iter().flat_map(|target| record_targets::places(target, &zone.name));
-        let words = format!("pool `{}`", pool.name);
-        let places = places.filter(|_| tells(pool));
-        places.map(|place| ((place, pool.marking.owner.clone()), words.clone())).collect::<Vec<_>>()
-    };
-    let mut publishers: PublishersByOwner = config.zones.iter().flat_map(of_zone).collect();
+    let of_pools = record_targets::copies_of_pools(config).filter(|(_, pool, _)| tells(pool));
+    let mut publishers: PublishersByOwner = of_pools
+        .map(|(place, pool, _)| ((place, pool.marking.owner.clone()), format!("pool `{}`", pool.name)))
+        .collect();
     for record in records {
         let own = record.place.iter().filter(|place| tells(&place.pool));
         let own = own.flat_map(|place| by_owner(place, &record.name));

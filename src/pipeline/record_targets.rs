@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::shared_copies;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::dns::ZoneName;
-use crate::inventory::model::{Config, ZoneSpec};
-use crate::inventory::pool::TargetSpec;
+use crate::inventory::model::Config;
+use crate::inventory::pool::{Pool, TargetSpec};
 use crate::inventory::update_record::{RecordPool, RecordProblem, UpdateRecord};
 use crate::provider;
 
@@ -55,13 +55,16 @@ pub(super) fn refuse(record: &mut UpdateRecord, found: &Diagnostic) {
 
 /// The copies that the pools of zonewright.toml hold, each with its target.
 fn held_by_pools(config: &Config) -> HashMap<CopyPlace, String> {
-    let of_zone = |zone: &ZoneSpec| {
-        let targets = config.pool(zone).targets.iter();
-        targets
-            .flat_map(|target| places(target, &zone.name).map(|place| (place, format!("target `{}`", target.id))))
-            .collect::<Vec<_>>()
-    };
-    config.zones.iter().flat_map(of_zone).collect()
+    copies_of_pools(config).map(|(place, _, target)| (place, format!("target `{}`", target.id))).collect()
+}
+
+/// The copies that pools hold, each with its pool and its target.
+pub(super) fn copies_of_pools(config: &Config) -> impl Iterator<Item = (CopyPlace, &Pool, &TargetSpec)> {
+    config.zones.iter().flat_map(|zone| {
+        let pool = config.pool(zone);
+        let of_target = move |target| places(target, &zone.name).map(move |place| (place, pool, target));
+        pool.targets.iter().flat_map(of_target)
+    })
 }
 
 /// Where a target holds a zone.

@@ -131,7 +131,7 @@ impl<'a, 't> InquiryRounds<'a, 't> {
             places[asking.zone.0 as usize] = Some(place);
         }
         let are_listed = inventory.projects.iter().any(Project::lists_addresses);
-        let claimed = host_rtypes::at_names().filter(|own| are_listed || !own.needs_list);
+        let claimed = host_rtypes::at_names().filter(|own| own.is_claimed(are_listed));
         let of_names = claimed.map(|own| own.rtype).collect();
         let at_names = std::iter::once(Rtype::SOA).chain(host_rtypes::at_names().map(|own| own.rtype)).collect();
         InquiryRounds { inventory, live, asking, places, of_names, at_names }

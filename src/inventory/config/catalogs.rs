@@ -2,7 +2,7 @@
 //!
 //! A catalog is a zone like others: it is read with them, and its copies are at the targets of its pool.
 
-use crate::inventory::model::{ClaimAddresses, Permission, ZonePurpose, ZoneSpec};
+use crate::inventory::model::{ZonePurpose, ZoneSpec};
 use crate::inventory::node::TableReader;
 use crate::inventory::pool::Pool;
 
@@ -11,20 +11,8 @@ pub fn add(reader: &mut TableReader<'_>, pools: &[(String, Option<Pool>)], zones
     for (place, (_, pool)) in pools.iter().enumerate() {
         let Some(catalog) = pool.as_ref().and_then(|pool| pool.catalog.as_ref()) else { continue };
         let Some(spec) = zones.iter_mut().find(|spec| spec.name == catalog.zone) else {
-            zones.push(ZoneSpec {
-                name: catalog.zone.clone(),
-                pool: place,
-                permission: Permission::Own,
-                claim_addresses: ClaimAddresses::Hosts,
-                ttl: None,
-                fence: None,
-                protect: Vec::new(),
-                purpose: ZonePurpose::Catalog,
-                create: None,
-                create_origin: None,
-                origin: catalog.origin,
-                ttl_origin: None,
-            });
+            let bare = ZoneSpec::bare(&catalog.zone, place, catalog.origin);
+            zones.push(ZoneSpec { purpose: ZonePurpose::Catalog, ..bare });
             continue;
         };
         let fault = if spec.pool != place {
