@@ -160,7 +160,7 @@ fn exports(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         let admins = inventory.projects.iter().filter_map(|project| Some((project.id.clone(), project.admin.clone()?)));
         let context = sources::RowContext {
             files: &files,
-            now,
+            clock: &sources::RowClock::at(now),
             free_domain: &inventory.config.free_domain,
             name_cooldown: inventory.config.name_cooldown,
             admins: &admins.collect(),

@@ -15,18 +15,18 @@ FILES = 'type = "zonefile"\ndir = "zones"\n'
 
 
 class Fleet:
-    """A workspace of so many hosts, with four live records each, of which half a percent of the hosts has drifted."""
+    """A workspace of so many hosts, with four live records each, of which a share of the hosts has drifted."""
 
-    def __init__(self, folder, hosts, reverse_zones=50):
+    def __init__(self, folder, hosts, reverse_zones=50, drift=DRIFT):
         self.folder, self.hosts = folder, hosts
-        shape = ["--reverse-zones", str(reverse_zones), "--ipv4", "0", "--seed", "1", "--drift", str(DRIFT)]
+        shape = ["--reverse-zones", str(reverse_zones), "--ipv4", "0", "--seed", "1", "--drift", str(drift)]
         measure.run([built("examples/fleet"), "--hosts", str(hosts), *shape, folder])
         write_keys(folder)
         paths = sorted(glob.glob(f"{folder}/zones/*.zone"))
         # The zone of names, which is by far the largest, comes first.
         paths.sort(key=lambda path: path.endswith(".arpa.zone"))
         self.zones = {os.path.basename(path).removesuffix(".zone"): path for path in paths}
-        self.drifted = round(DRIFT * hosts)
+        self.drifted = round(drift * hosts)
 
     def records(self):
         """How many records live DNS has."""

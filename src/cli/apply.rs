@@ -8,13 +8,14 @@ use super::events;
 use super::exit::Exit;
 use super::metrics::{self, RunNotes};
 use super::output::{self, CommandFailure};
-use super::request::{DigestedPlan, cache, make, not_planned, refuse_zones, request, tell_breakers};
+use super::progress::ProgressLine;
+use super::request::{DigestedPlan, cache, not_planned, refuse_zones, request, seal, tell_breakers};
 use super::shared_args::SharedArgs;
 use super::show::ShowOptions;
 use super::values::FormatArg;
 use crate::diag::Problem;
 use crate::inventory::value::Time;
-use crate::pipeline::PlanRequest;
+use crate::pipeline::{self, MadePlan, PlanError, PlanRequest};
 use crate::plan::SealedPlan;
 use crate::plan::store::{self, StoreError};
 use crate::report::event::RunReport;
@@ -60,7 +61,7 @@ fn apply_saved(shared: &SharedArgs, args: &ApplyArgs, file: &Path, notes: &RunNo
 fn plan_and_apply(shared: &SharedArgs, args: &ApplyArgs, notes: &RunNotes) -> Result<Exit, CommandFailure> {
     let now = output::now(shared)?;
     let view = view(shared)?;
-    match make_to_apply(shared, args, now, notes)? {
+    match make_to_apply(shared, args, (now, notes), |request, progress| pipeline::make_plan(request, progress))? {
         Ok(made) => {
             show_to_apply(shared, args, &view, &made)?;
             apply_made(shared, args, (&made, now), notes)
@@ -84,15 +85,15 @@ pub struct NoPlan {
     pub why: String,
 }
 
-/// Makes a plan to apply it; or says how the command ends where there is none.
+/// Makes a plan to apply it, by `make`; or says how the command ends where there is none.
 pub fn make_to_apply(
     shared: &SharedArgs,
     args: &ApplyArgs,
-    now: Time,
-    notes: &RunNotes,
+    (now, notes): (Time, &RunNotes),
+    make: impl FnOnce(&PlanRequest<'_>, &ProgressLine) -> Result<MadePlan, PlanError>,
 ) -> Result<Result<DigestedPlan, NoPlan>, CommandFailure> {
     let request = PlanRequest { cache: cache(&args.cache), allow: &args.limits.allow, ..request(shared, now, None) };
-    let made = match make(shared, &request) {
+    let made = match seal(shared, |progress| make(&request, progress)) {
         Ok(made) => made,
         Err(error) => {
             let why = error.findings().map(|findings| output::rendered(shared, findings)).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! `run`: passes, one after another, until it is stopped.
 
+use std::cell::RefCell;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,6 +24,7 @@ use super::who::who;
 use crate::diag::Problem;
 use crate::inventory::value::{self, Time};
 use crate::passes::PassSchedule;
+use crate::pipeline::StandingPlan;
 use crate::pipeline::running::{RunningSettings, running_settings};
 use crate::report::running::{Obstacle, PassEnd, RunningFacts, RunningNews, RunningRole, leader};
 use crate::state::{StateAddress, StateLock};
@@ -59,6 +61,7 @@ pub fn run(shared: &SharedArgs, args: &RunArgs) -> Result<Exit, CommandFailure> 
         synced: None,
         sync_interval: Duration::ZERO,
         is_behind: false,
+        standing: RefCell::default(),
         told: None,
         began: output::now(shared)?,
     };
@@ -181,6 +184,8 @@ struct PassLoop<'a> {
     sync_interval: Duration,
     /// Whether anything was behind then.
     is_behind: bool,
+    /// The plan of the last pass.
+    standing: RefCell<StandingPlan>,
     /// What was said last of a turn without a pass, so that it is said once.
     told: Option<String>,
     /// When it began.
@@ -304,7 +309,9 @@ impl PassLoop<'_> {
         let (began, started) = (output::now(&own)?, Instant::now());
         self.desk.note(|news| (news.busy_since, news.next) = (Some(began), None));
         let syncs = !self.args.once && self.synced.is_none_or(|synced| synced.elapsed() >= self.sync_interval);
-        let terms = PassTerms { only_plans: self.args.dry_run, syncs, before: &self.desk.headline() };
+        let (only_plans, headline) = (self.args.dry_run, self.desk.headline());
+        let signals = (!self.args.once).then_some(self.signals);
+        let terms = PassTerms { only_plans, syncs, before: &headline, standing: &self.standing, signals };
         let PassOutcome { exit, problem, has_broken_settings, is_behind, plan, metrics, state } = pass(&own, terms);
         if let Some(is_behind) = is_behind {
             (self.synced, self.is_behind) = (Some(Instant::now()), is_behind);
@@ -362,7 +369,12 @@ impl PassLoop<'_> {
                 return false;
             }
             let rest = pause.saturating_sub(began.elapsed());
-            if rest.is_zero() || self.signals.hangup.swap(false, Ordering::SeqCst) {
+            if self.signals.hangup.swap(false, Ordering::SeqCst) {
+                // Who asks for a pass may know of something that no stamp shows.
+                self.standing.borrow_mut().forget();
+                return true;
+            }
+            if rest.is_zero() {
                 return true;
             }
             thread::sleep(rest.min(LOOK));

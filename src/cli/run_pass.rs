@@ -1,5 +1,6 @@
 //! One pass of `run`: a plan, applied as `apply --auto` does, then what targets lack and servers do not serve yet.
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -9,13 +10,16 @@ use super::ending::ended;
 use super::exit::Exit;
 use super::metrics::RunNotes;
 use super::output::{self, CommandFailure};
+use super::progress::ProgressLine;
 use super::request::DigestedPlan;
 use super::shared_args::SharedArgs;
+use super::signals::ServiceSignals;
 use super::values::FormatArg;
 use super::{notify, signals, sync};
 use crate::inventory::value::Time;
 use crate::pipeline::drift::find_drift;
 use crate::pipeline::metrics::{StateMetrics, standing};
+use crate::pipeline::{PlanRequest, StandingPlan};
 use crate::plan::SealedPlan;
 use crate::report::metrics::Metrics;
 use crate::report::running::{PlanNews, StateNews};
@@ -55,7 +59,7 @@ fn unattended() -> ApplyArgs {
 }
 
 /// How a pass is to be made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct PassTerms<'a> {
     /// Whether it only plans.
     pub only_plans: bool,
@@ -63,6 +67,10 @@ pub struct PassTerms<'a> {
     pub syncs: bool,
     /// The last plan in one sentence: a plan without changes that says the same is not shown again.
     pub before: &'a str,
+    /// The plan of the last pass, which stands where nothing has moved.
+    pub standing: &'a RefCell<StandingPlan>,
+    /// The signals of a process that goes on, which end it at once while it plans; none where the exit code is the result.
+    pub signals: Option<&'a ServiceSignals>,
 }
 
 /// What becomes known in a pass.
@@ -115,7 +123,11 @@ fn plan_and_apply(
     let view = view(shared)?;
     let interrupted = signals::watch()?;
     let is_over = || interrupted.load(Ordering::SeqCst);
-    let made = match make_to_apply(shared, &args, now, notes)? {
+    let plan = |request: &PlanRequest<'_>, progress: &ProgressLine| {
+        let _reading = terms.signals.map(ServiceSignals::end_at_once);
+        terms.standing.borrow_mut().plan(request, progress)
+    };
+    let made = match make_to_apply(shared, &args, (now, notes), plan)? {
         Ok(made) => made,
         Err(NoPlan { exit, why }) => {
             findings.no_plan = why;

@@ -7,7 +7,7 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -25,6 +25,27 @@ pub struct ServiceSignals {
     pub interrupted: Arc<AtomicBool>,
     /// That it is to begin a pass.
     pub hangup: Arc<AtomicBool>,
+    /// Set while the process may end at once, because it only reads: a signal ends it then, with exit code 0.
+    only_reads: Arc<AtomicBool>,
+}
+
+impl ServiceSignals {
+    /// Lets a signal end the process at once, as long as the result is kept: whatever is read, and however long a server is
+    /// silent, nothing is lost.
+    pub fn end_at_once(&self) -> ReadingTime<'_> {
+        self.only_reads.store(true, Ordering::SeqCst);
+        ReadingTime(self)
+    }
+}
+
+/// While a process only reads.
+#[derive(Debug)]
+pub struct ReadingTime<'s>(&'s ServiceSignals);
+
+impl Drop for ReadingTime<'_> {
+    fn drop(&mut self) {
+        self.0.only_reads.store(false, Ordering::SeqCst);
+    }
 }
 
 /// The signals of such a process: what it does one after another ends by the same one.
@@ -38,7 +59,13 @@ fn cannot(error: io::Error) -> CommandFailure {
 /// Begins to watch for signals in a process that goes on until it is stopped, once in its life: SIGINT and SIGTERM end it, and
 /// whatever it does then; SIGHUP sets a mark of its own.
 pub fn watch_service() -> Result<ServiceSignals, CommandFailure> {
-    let signals = ServiceSignals { interrupted: watch_interrupts()?, hangup: Arc::default() };
+    let only_reads = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // It comes first: what a signal does follows the order in which it was said.
+        let code = i32::from(Exit::Done.code());
+        flag::register_conditional_shutdown(signal, code, Arc::clone(&only_reads)).map_err(cannot)?;
+    }
+    let signals = ServiceSignals { interrupted: watch_interrupts()?, hangup: Arc::default(), only_reads };
     flag::register(SIGHUP, Arc::clone(&signals.hangup)).map_err(cannot)?;
     outlive_full_files().map_err(cannot)?;
     Ok(SERVICE.get_or_init(|| signals).clone())

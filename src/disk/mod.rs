@@ -1,11 +1,15 @@
 //! Files as octets: replaced whole, and digested.
 //!
 //! Comes in: a path, and the new content. Goes out: readers see the old file or the new one, never a part of either,
-//! even after a power cut; or the digest of the file. Other rooms know what the octets mean.
+//! even after a power cut; or the digest of the file, or its stamp (`stamp`). Other rooms know what the octets mean.
 
 pub mod together;
 
 pub mod leftovers;
+
+pub mod stamp;
+
+pub use stamp::FileStamp;
 
 use std::ffi::OsString;
 use std::fmt;

@@ -43,6 +43,11 @@ impl Ledger {
         Ledger(entries)
     }
 
+    /// When each change was made.
+    pub fn times(&self) -> impl Iterator<Item = Time> {
+        self.0.iter().map(|(_, _, at)| *at)
+    }
+
     /// The hosts of a scope that were changed within the period before `now`, each with the latest time.
     ///
     /// A change that is exactly one period old no longer counts. A change after `now` counts: the clock was set back,

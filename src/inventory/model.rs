@@ -75,6 +75,9 @@ pub struct Inventory {
     /// How many errors each settings file has, by its name in messages: project files, and zonewright.toml for projects
     /// without a file. Only files with errors are here.
     pub settings_errors: BTreeMap<String, usize>,
+    /// When the clock makes something else of a row: a time that is ahead now counts, or a name has cooled down; none where it
+    /// makes nothing else of any.
+    pub moves: Option<Time>,
 }
 
 impl Inventory {

@@ -461,6 +461,7 @@ impl Inventory {
             apps,
             published,
             settings_errors: BTreeMap::new(),
+            moves: self.moves,
         }
     }
 }

@@ -18,13 +18,14 @@ use super::published;
 use super::reports;
 use super::source::{NAMES_LOCK, Occurrence, SourceSpec};
 use super::sources::{
-    self, Draft, DraftFold, ExportFormat, RowContext, SourceFile, SourceInput, SourceTally, format_of,
+    self, Draft, DraftFold, ExportFormat, RowClock, RowContext, SourceFile, SourceInput, SourceTally, format_of,
 };
 use super::value::Time;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 pub use disk::of_folder;
 use disk::{FoundFile, WorkspaceFolder};
 pub use layer::{BorrowReason, BorrowedFile, FileLayer, FoundBy, GLOB};
+pub use traces::FolderTraces;
 pub use unread::{FileError, FindError};
 
 mod checksum;
@@ -40,6 +41,8 @@ mod pod_sets;
 mod projects;
 
 mod steady;
+
+mod traces;
 
 mod update_records;
 
@@ -61,6 +64,8 @@ pub struct LoadedWorkspace {
     pub inventory: Result<Inventory, Files>,
     /// All that was found, settled.
     pub diagnostics: Diagnostics,
+    /// What its folder looked like; empty where other files are in front of its own.
+    pub traces: FolderTraces,
 }
 
 impl LoadedWorkspace {
@@ -161,7 +166,8 @@ impl SettingsFile {
 
     /// Goes on with so much of the workspace; `now` is the clock, and `progress` hears what is being read, from any thread.
     pub fn load(self, extent: WorkspaceExtent, now: Time, progress: &(dyn Fn(&str) + Sync)) -> LoadedWorkspace {
-        load(self, extent, now, progress).0
+        let (loaded, folder) = load(self, extent, now, progress);
+        LoadedWorkspace { traces: folder.into_traces(), ..loaded }
     }
 
     /// The settings alone, for what concerns zones and no hosts.
@@ -208,8 +214,8 @@ fn load(
     workspace.diagnostics.append(of_records);
     let Some(settings) = settings else {
         workspace.diagnostics.settle();
-        let loaded = LoadedWorkspace { inventory: Err(workspace.files), diagnostics: workspace.diagnostics };
-        return (loaded, workspace.folder);
+        let (inventory, diagnostics) = (Err(workspace.files), workspace.diagnostics);
+        return (LoadedWorkspace { inventory, diagnostics, traces: FolderTraces::default() }, workspace.folder);
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
@@ -272,12 +278,13 @@ fn load(
         apps: draft.apps,
         published: draft.published,
         settings_errors,
+        moves: draft.moves,
     };
     if extent == WorkspaceExtent::Whole {
         listed::warn(&inventory, settings.sources.iter().any(|spec| spec.name == "addresses"), &mut diagnostics);
     }
     diagnostics.settle();
-    (LoadedWorkspace { inventory: Ok(inventory), diagnostics }, folder)
+    (LoadedWorkspace { inventory: Ok(inventory), diagnostics, traces: FolderTraces::default() }, folder)
 }
 
 /// What people set, without any export.
@@ -315,19 +322,30 @@ pub struct ExportFiles {
     pub digests: BTreeMap<String, String>,
 }
 
-/// Finds and hashes the files of all exports that the settings name, without reading their rows.
-pub fn export_files(dir: &Path, config: &Config, sources: &[SourceSpec]) -> Vec<ExportFiles> {
+/// Finds the files of all exports that the settings name, and hashes those whose digest is not `known` by their name, without
+/// reading their rows.
+pub fn export_files(
+    dir: &Path,
+    config: &Config,
+    sources: &[SourceSpec],
+    known: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Vec<ExportFiles> {
     let mut workspace = OpenWorkspace::new(WorkspaceFolder::new(dir));
     let jobs: Vec<SourceJob<'_>> = sources.iter().filter_map(|spec| workspace.prepare(spec, config)).collect();
     let of_job = |job: &SourceJob<'_>| {
-        let hash =
-            |file: &FoundFile| Some((file.name.clone(), disk::digest(&workspace.folder.read(file, u64::MAX).ok()?)));
+        let hash = |file: &FoundFile| Some(disk::digest(&workspace.folder.read(file, u64::MAX).ok()?));
+        let hash = |file: &FoundFile| Some((file.name.clone(), known(&file.name).or_else(|| hash(file))?));
         let digests: Option<BTreeMap<String, String>> = job.files.par_iter().map(hash).collect();
         let digests = digests.filter(|_| job.tally.doubt.is_none()).unwrap_or_default();
         let is_of_macs = job.format.occurs == Occurrence::Listed;
         ExportFiles { source: job.spec.name.clone(), is_of_macs, digests }
     };
     jobs.iter().filter(|job| job.is_export()).map(of_job).collect()
+}
+
+/// Whether a workspace still looks as it did when it was read: then a reading would give the same.
+pub fn still_shows(dir: &Path, traces: &FolderTraces) -> bool {
+    WorkspaceFolder::new(dir).still_shows(traces)
 }
 
 /// The names of the configured sources, in the order in which they are read; empty where zonewright.toml cannot be used.
@@ -472,9 +490,10 @@ impl OpenWorkspace {
         let is_read = |spec: &&SourceSpec| extent == WorkspaceExtent::Whole || format_of(spec).gives_names;
         let specs = settings.sources.iter().filter(is_read);
         let jobs: Vec<SourceJob<'_>> = specs.filter_map(|spec| self.prepare(spec, &settings.config)).collect();
+        let clock = RowClock::at(now);
         let context = RowContext {
             files: &self.files,
-            now,
+            clock: &clock,
             free_domain: &settings.config.free_domain,
             name_cooldown: settings.config.name_cooldown,
             admins: &settings.admins,
@@ -502,6 +521,7 @@ impl OpenWorkspace {
             }
             fold(&mut draft, trust);
         }
+        draft.moves = clock.next();
         (draft, exports)
     }
 

@@ -15,7 +15,8 @@ use crate::inventory::model::{Export, Trust};
 use crate::inventory::read::{self, ExportFiles};
 use crate::plan::Plan;
 use crate::state::{
-    self, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, StateAddress, StateLock,
+    self, Acceptance, AcceptanceRecord, AcceptedFile, Acceptor, ExportToAccept, NewExport, OpenedState, StateAddress,
+    StateLock,
 };
 
 /// The exports that an apply accepts if it did all of its plan: those that the plan believed and of which no file has
@@ -27,7 +28,9 @@ pub(super) fn of_plan(
     request: &ApplyConduct<'_>,
     state: &dyn AcceptanceRecord,
 ) -> Vec<ExportToAccept> {
-    accepting(used(plan, settings, request.workspace), request, state)
+    // Where it cannot be read, what follows says so.
+    let accepted = state.exports().unwrap_or_default();
+    accepting(used(plan, settings, request.workspace, &accepted), request, state)
 }
 
 /// What is kept of exports that are accepted.
@@ -58,7 +61,8 @@ pub(super) fn accept_idle(
     request: &ApplyConduct<'_>,
     (address, kept): (&StateAddress, OpenedState),
 ) {
-    let exports = used(plan, settings, request.workspace);
+    let accepted = kept.as_ref().ok().and_then(Option::as_ref).and_then(|state| state.exports().ok());
+    let exports = used(plan, settings, request.workspace, &accepted.unwrap_or_default());
     let is_accepted = || {
         let Some(state) = kept? else { return Ok(exports.is_empty()) };
         Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
@@ -90,13 +94,25 @@ pub(super) fn is_whole(plan: &Plan) -> bool {
 ///
 /// Sources of MACs are accepted together: while one of them is not believed, newer exports of the others must not
 /// replace what it said.
-fn used(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<ExportFiles> {
-    if is_whole(plan) { believed(plan, settings, workspace) } else { Vec::new() }
+fn used(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path, accepted: &[Acceptance]) -> Vec<ExportFiles> {
+    if is_whole(plan) { believed(plan, settings, workspace, accepted) } else { Vec::new() }
 }
 
 /// The same, whether or not the plan has all changes that follow from the inventory.
-pub(super) fn believed(plan: &Plan, settings: &WorkspaceSettings, workspace: &Path) -> Vec<ExportFiles> {
-    let mut exports = read::export_files(workspace, &settings.config, &settings.sources);
+///
+/// A file of which the plan had the `accepted` content is not read again: there is nothing new in it to accept, whatever it
+/// holds by now.
+pub(super) fn believed(
+    plan: &Plan,
+    settings: &WorkspaceSettings,
+    workspace: &Path,
+    accepted: &[Acceptance],
+) -> Vec<ExportFiles> {
+    let known = |name: &str| {
+        let known = accepted.iter().find_map(|own| own.files.get(name));
+        known.filter(|digest| plan.inputs.get(name) == Some(digest)).cloned()
+    };
+    let mut exports = read::export_files(workspace, &settings.config, &settings.sources, &known);
     // What a file states that cannot be read is not known: a later export would be compared with too little.
     let is_doubt =
         |code| matches!(code, NoticeCode::SourceUnknown | NoticeCode::SourceUntrusted | NoticeCode::RecordsUnread);

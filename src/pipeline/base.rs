@@ -172,7 +172,7 @@ impl std::error::Error for BaseError {}
 pub fn load(workspace: &Path, base: &str, now: Time) -> Result<Base, BaseError> {
     let name = base.to_owned();
     let (layer, commit) = find(workspace, base)?;
-    let (LoadedWorkspace { inventory, diagnostics }, borrowed) =
+    let (LoadedWorkspace { inventory, diagnostics, .. }, borrowed) =
         read::load_behind(layer, workspace, now, judge_targets);
     match inventory {
         Ok(inventory) => Ok(Base { inventory, name, commit, diagnostics, borrowed }),

@@ -146,13 +146,13 @@ fn edited_copies(
 /// A copy with another marker than the latest is older, was restored from an older one, or was written to with another
 /// state. A zone that is asked name by name is asked now, and not for its marker.
 fn current_copies(input: &PlanInput, markers: &KnownMarkers, copies: BTreeSet<CopyId>) -> BTreeSet<CopyId> {
-    let live: HashMap<&CopyId, &Marker> = input.zones.markers.iter().map(|(copy, marker)| (copy, marker)).collect();
+    let live: HashMap<&CopyId, Marker> = input.zones.markers().collect();
     let is_current = |copy: &CopyId| match markers.of(copy) {
         known if known.is_empty() => input.snapshot.is_none(),
         _ if input.zones.asked.contains(&copy.zone_id()) => true,
         known => {
             let mut markers = known.into_iter().flat_map(|known| known.marker.iter().chain(&known.open));
-            live.get(copy).is_some_and(|live| markers.any(|marker| marker == *live))
+            live.get(copy).is_some_and(|live| markers.any(|marker| marker == live))
         }
     };
     copies.into_iter().filter(is_current).collect()

@@ -7,7 +7,7 @@ use crate::dns::ZoneName;
 use crate::inventory::read::SETTINGS;
 
 /// What was found, in addition to the plan.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The files that diagnostics name.
     pub files: Files,

@@ -81,6 +81,12 @@ impl GuardMemory {
         self.inputs.get(name).is_some_and(|known| known == digest)
     }
 
+    /// When each change that an earlier apply made ceases to count for each limit.
+    pub fn frees(&self) -> impl Iterator<Item = Time> {
+        let periods = self.rules.hosts.iter().map(|rule| rule.period);
+        periods.flat_map(|period| self.ledger.times().map(move |at| at.plus(period)))
+    }
+
     /// The limits of a plan, with how much of each is used.
     pub fn count(&self, plan: &Plan, workspace: &Path) -> Vec<LimitState> {
         let is_first = self.inputs.is_empty() && self.rules.max_by_cause.is_none();

@@ -28,7 +28,7 @@ use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex};
 use crate::inventory::pool::Pool;
-use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
+use crate::inventory::read::{FolderTraces, LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
 use crate::parallel::HELD;
@@ -77,7 +77,7 @@ impl PlanRequest<'_> {
 }
 
 /// A snapshot that a plan was made from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SnapshotUsed {
     /// When it was made.
     pub created: Time,
@@ -93,6 +93,8 @@ pub(super) struct PlanInput {
     pub inventory: Inventory,
     /// What is wrong in it.
     pub diagnostics: Diagnostics,
+    /// What its folder looked like.
+    pub traces: FolderTraces,
     /// The hosts whose rules run.
     pub selection: Selection,
     /// Live DNS.
@@ -173,7 +175,7 @@ pub(super) fn gather(
 ) -> Result<PlanInput, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
     let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.as_ref(), progress);
-    let (mut inventory, mut diagnostics) = loaded?;
+    let LoadedInventory { mut inventory, mut diagnostics, traces } = loaded?;
     txt_keys::fetch(&mut inventory.config, request.workspace)?;
     // A state that is opened now was not there, or zones are not read yet.
     let (state, version) = match state {
@@ -226,6 +228,7 @@ pub(super) fn gather(
         now: request.now,
         inventory,
         diagnostics,
+        traces,
         selection,
         zones,
         servers,
@@ -290,14 +293,14 @@ fn load_beside_zones(
 }
 
 /// Where zones are kept from run to run.
-fn cache_of(request: &PlanRequest<'_>, config: &Config) -> Cache {
+pub(super) fn cache_of(request: &PlanRequest<'_>, config: &Config) -> Cache {
     Cache::inside(&local_folder(request.workspace, config), request.cache, request.now)
 }
 
 /// What is read before or while the inventory is loaded.
 struct ReadFirst {
     /// The inventory.
-    loaded: Result<(Inventory, Diagnostics), Box<Findings>>,
+    loaded: Result<LoadedInventory, Box<Findings>>,
     /// The zones that were read early.
     early: Option<EarlyZones>,
     /// The state and its version before any zone was read, where zones were to be read early and there is one.
@@ -346,7 +349,7 @@ impl Progress for DeferredSteps<'_> {
 fn remember(config: &Config, zones: Zones, state: Option<&dyn State>) -> Result<(Zones, Vec<ZoneName>), Problem> {
     let known = state.map(|state| state.markers()).transpose()?.unwrap_or_default();
     let known = known.among(config.targets().map(|target| &target.id));
-    let lost = zones.markers.iter().filter(|(copy, marker)| !known.covers(copy, marker));
+    let lost = zones.markers().filter(|(copy, marker)| !known.covers(copy, marker));
     let lost: BTreeSet<ZoneId> = lost.map(|(copy, _)| copy.zone_id()).collect();
     let kept = config.zones.iter().filter(|spec| config.marking(spec).registry == Registry::Journal);
     let forgotten = kept.filter(|spec| lost.contains(&config.zone_id(spec))).map(|spec| spec.name.clone());
@@ -432,7 +435,18 @@ pub(super) fn load_extent(
     now: Time,
     progress: &dyn Progress,
 ) -> Result<(Inventory, Diagnostics), Box<Findings>> {
-    go_on(read_settings(workspace), extent, now, progress)
+    let LoadedInventory { inventory, diagnostics, .. } = go_on(read_settings(workspace), extent, now, progress)?;
+    Ok((inventory, diagnostics))
+}
+
+/// An inventory, its exports tested.
+struct LoadedInventory {
+    /// The inventory.
+    inventory: Inventory,
+    /// What is wrong in it.
+    diagnostics: Diagnostics,
+    /// What its folder looked like.
+    traces: FolderTraces,
 }
 
 /// Loads a part of the inventory by settings that were read, as [`load`] does.
@@ -441,9 +455,9 @@ fn go_on(
     extent: WorkspaceExtent,
     now: Time,
     progress: &dyn Progress,
-) -> Result<(Inventory, Diagnostics), Box<Findings>> {
+) -> Result<LoadedInventory, Box<Findings>> {
     progress.stage(RunStage::Inventory, None);
-    let LoadedWorkspace { inventory, mut diagnostics } = settings.load(extent, now, &|_| {});
+    let LoadedWorkspace { inventory, mut diagnostics, traces } = settings.load(extent, now, &|_| {});
     let unusable = |files, diagnostics| Err(Box::new(Findings { files, diagnostics, ..Findings::default() }));
     let mut inventory = match inventory {
         Ok(inventory) => inventory,
@@ -454,7 +468,10 @@ fn go_on(
     let are_unusable = targets.error_count() > 0;
     diagnostics.append(targets);
     diagnostics.settle();
-    if are_unusable { unusable(inventory.files, diagnostics) } else { Ok((inventory, diagnostics)) }
+    if are_unusable {
+        return unusable(inventory.files, diagnostics);
+    }
+    Ok(LoadedInventory { inventory, diagnostics, traces })
 }
 
 /// Finds the hosts and projects that the command line names.

@@ -155,6 +155,10 @@ mod inputs;
 
 mod plan;
 
+mod plan_ground;
+
+mod standing_plan;
+
 mod notices;
 
 mod check;
@@ -175,6 +179,7 @@ pub use input_error::InputError;
 pub use inputs::{PlanRequest, SnapshotUsed};
 pub use plan::{MadePlan, PlanError, make_plan};
 pub use settings::OpenError;
+pub use standing_plan::StandingPlan;
 
 /// The name of this program in documents.
 const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));

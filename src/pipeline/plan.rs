@@ -27,7 +27,7 @@ use crate::guard::Breaker;
 use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
-use crate::inventory::value::Inv;
+use crate::inventory::value::{Duration, Inv, Time};
 use crate::live::{Live, PoolCopies};
 use crate::names::holders::{fastbone_of, name_of};
 use crate::plan::order;
@@ -41,7 +41,7 @@ use crate::state::State;
 use crate::target::PoolName;
 
 /// A plan, and the findings of the same run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MadePlan {
     /// The plan.
     pub plan: Plan,
@@ -55,6 +55,16 @@ pub struct MadePlan {
     pub breakers: Vec<Breaker>,
     /// The targets that the plan would change, as messages call them, in the order of the configuration.
     pub targets: Vec<String>,
+}
+
+impl MadePlan {
+    /// The same plan, made at another time.
+    pub(super) fn again(&self, now: Time) -> MadePlan {
+        let mut again = self.clone();
+        let lifetime = again.plan.expires.since(again.plan.created).unwrap_or(Duration::from_secs(0));
+        (again.plan.created, again.plan.expires) = (now, now.plus(lifetime));
+        again
+    }
 }
 
 /// Why there is no plan.
@@ -102,17 +112,27 @@ impl From<Problem> for PlanError {
 ///
 /// Errors: [`PlanError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
 pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
+    make_plan_and(request, progress, |_| ()).map(|(made, ())| made)
+}
+
+/// Makes a plan, as [`make_plan`] does, and lets `look` make something of all that it is based on.
+pub(super) fn make_plan_and<T>(
+    request: &PlanRequest<'_>,
+    progress: &dyn Progress,
+    look: impl FnOnce(&PlanInput) -> T,
+) -> Result<(MadePlan, T), PlanError> {
     let input = gather(request, &ReadFor::Selected, progress)?;
+    let seen = look(&input);
     progress.stage(RunStage::Compare, None);
     if let Some(terms) = request.adopt {
-        return Ok(adopt(input, request, terms)?);
+        return Ok((adopt(input, request, terms)?, seen));
     }
     let MarkedDecisions { decided, written, held } = edited::decide(&input)?;
     let reviewed = ReviewSubject { input: &input, held: &held, decided: &decided, written: &written };
     let (review, remarks) = review::review(request, reviewed, progress)?;
     let mut made = made(input, request, decided, review)?;
     made.findings.base = remarks;
-    Ok(made)
+    Ok((made, seen))
 }
 
 /// Makes the plan that takes over RRsets of another owner.

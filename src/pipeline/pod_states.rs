@@ -115,10 +115,10 @@ fn found(
     request: &ApplyConduct<'_>,
     state: Option<&dyn State>,
 ) -> Result<Option<PodStates>, Problem> {
-    let exports = acceptance::believed(plan, settings, request.workspace);
+    let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
+    let exports = acceptance::believed(plan, settings, request.workspace, &accepted);
     let Some(export) = exports.into_iter().find(|export| export.source == PODS) else { return Ok(None) };
     let before = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
-    let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let is_accepted = accepted.iter().any(|own| own.source == export.source && own.files == export.digests);
     if is_accepted && before.is_empty() {
         return Ok(None);

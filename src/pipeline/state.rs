@@ -32,7 +32,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let (mut inventory, _) = load(workspace, now, &NoProgress)?;
     let address = state_address(workspace, &inventory.config);
     // The lock is read first, so that an apply that is seen as running has not ended before the journal is read.
-    let holder = StateLock::holder(&address);
+    let (holder, leader) = (StateLock::holder(&address), StateLock::leader(&address));
     let state = state::open_to_read(&address)?;
     let mut memory = state.as_deref().map(|state| StateFacts::read(state, count, now)).transpose()?;
     // What a project without a rollout kept waiting goes with its next apply.
@@ -51,7 +51,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
     let sources = inventory.exports.iter().map(|export| source(&inventory, export, &accepted)).collect();
     let place = address.setting().to_owned();
     let (tool, created) = (TOOL.to_owned(), now);
-    Ok(Status { tool, created, place, holder, sources, memory, pools, limits, left_behind, pool: None })
+    Ok(Status { tool, created, place, holder, leader, sources, memory, pools, limits, left_behind, pool: None })
 }
 
 /// The names that no host has and at which applies created an AAAA RRset for a host that no apply deleted since,

@@ -117,10 +117,36 @@ impl Cache {
         (head.zone == zone.to_string()).then_some(KeptSize { records: head.records, octets })
     }
 
+    /// Whether anything of a zone from `origin` is stored that is at most `max_age` old; what it holds is not read.
+    pub fn has_fresh(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> bool {
+        self.open_fresh(zone, origin, max_age).is_ok()
+    }
+
     /// What was stored of a zone from `origin`, if it is at most `max_age` old.
     ///
     /// Errors: why it cannot be used; `None` where nothing was stored.
     pub fn load(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<CachedZone, Option<String>> {
+        let (head, mut file) = self.open_fresh(zone, origin, max_age)?;
+        let octets = head.read_contents(&mut file).map_err(|error| Some(error.to_string()))?;
+        if head.digest(&octets) != head.xxh3 {
+            return Err(Some("it is not what was written".to_owned()));
+        }
+        let contents = ZoneContents::from_octets(zone.clone(), octets).map_err(|error| Some(error.to_string()))?;
+        if contents.record_count() as u64 != head.records {
+            return Err(Some("it holds another number of records".to_owned()));
+        }
+        Ok(CachedZone { contents, since: head.since })
+    }
+
+    /// Opens what was stored of a zone, at the place behind its head.
+    ///
+    /// Errors: as for [`Cache::load`].
+    fn open_fresh(
+        &self,
+        zone: &ZoneName,
+        origin: &str,
+        max_age: Duration,
+    ) -> Result<(CacheHead, File), Option<String>> {
         if !self.may_have(zone) {
             return Err(None);
         }
@@ -138,15 +164,7 @@ impl Cache {
         if !is_fresh {
             return Err(Some(format!("it was transferred at {}, which is too long ago", head.since)));
         }
-        let octets = head.read_contents(&mut file).map_err(|error| Some(error.to_string()))?;
-        if head.digest(&octets) != head.xxh3 {
-            return Err(Some("it is not what was written".to_owned()));
-        }
-        let contents = ZoneContents::from_octets(zone.clone(), octets).map_err(|error| Some(error.to_string()))?;
-        if contents.record_count() as u64 != head.records {
-            return Err(Some("it holds another number of records".to_owned()));
-        }
-        Ok(CachedZone { contents, since: head.since })
+        Ok((head, file))
     }
 
     /// Keeps a zone as `origin` gave it, which was last transferred whole at a time; readers see the file before or

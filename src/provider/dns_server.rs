@@ -75,7 +75,7 @@ use super::ProviderContext;
 use super::exchange::ExchangeSettings;
 use crate::diag::Problem;
 use crate::dns::{Name, Rtype, ZoneContents, ZoneName};
-use crate::target::{Answer, NameExistence, Question, ReadTarget, ReadingManner, ZoneRead};
+use crate::target::{Answer, NameExistence, Question, ReadTarget, ReadingManner, ZoneRead, ZoneStamp};
 
 use self::ask::{Asker, DEFAULT_WINDOW, MAX_WINDOW};
 use self::axfr::ZoneTransfer;
@@ -162,6 +162,10 @@ impl ReadTarget for NameServers {
 
     fn prepare(&self, zones: &[&ZoneName]) {
         self.foresee(zones);
+    }
+
+    fn still_has(&self, stamps: &[&ZoneStamp]) -> bool {
+        self.still_keeps(stamps)
     }
 
     fn ask(&self, zone: &ZoneName, questions: &[Question]) -> Result<Vec<Answer>, Problem> {

@@ -96,6 +96,8 @@ pub use azure_dns::testing as azure_double;
 pub use cloudmap::testing as cloudmap_double;
 #[cfg(test)]
 pub use route53::testing as route53_double;
+#[cfg(test)]
+pub use sample::primary as sample_primary;
 
 use self::cache::Cache;
 use self::examine::{Capabilities, TargetExamined};

@@ -10,7 +10,7 @@ use crate::inventory::pool::{Pool, TargetSpec};
 use crate::live::{ContentsAbsence, Live, LiveZone, PoolCopies, TargetCopies, ZoneIndex};
 use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::provider;
-use crate::target::{CopyId, Marker, TargetId, marker_key};
+use crate::target::{CopyId, TargetId, ZoneStamp};
 
 /// A zone that was read completely, or taken from a snapshot.
 pub struct KnownZone {
@@ -83,8 +83,8 @@ pub struct CopiesRead<'a> {
     pub not_made: Vec<(CopyId, Problem)>,
     /// The copies of zones in which nothing may be asked for.
     pub closed: Vec<ClosedCopy>,
-    /// The markers in the copies.
-    pub markers: Vec<(CopyId, Marker)>,
+    /// By what the copies are known not to have moved, those that do not exist left out.
+    pub stamps: Vec<(CopyId, ZoneStamp)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in them.
@@ -122,7 +122,7 @@ impl<'a> CopiesRead<'a> {
             missing: Vec::new(),
             not_made: Vec::new(),
             closed: Vec::new(),
-            markers: Vec::new(),
+            stamps: Vec::new(),
             inputs: Vec::new(),
             findings: Vec::new(),
         }
@@ -199,7 +199,7 @@ impl<'a> CopiesRead<'a> {
     pub fn take_saved(&mut self, config: &Config, zone: ZoneIndex, reading: CopyReading) -> Result<LiveZone, Problem> {
         let spec = &config.zones[zone.0 as usize];
         let KnownZone { live, seen, inputs, findings, is_missing: _ } = *reading?;
-        self.note_marker(&config.reference(spec).id, &live);
+        self.note_stamp(&config.reference(spec).id, &live);
         for target in &config.pools[spec.pool].targets {
             self.seen.push((zone, ZoneSeen::new(&target.id, spec.name.clone(), seen.clone())));
         }
@@ -224,7 +224,9 @@ impl<'a> CopiesRead<'a> {
                 return None;
             }
         };
-        self.note_marker(target, &live);
+        if !is_missing {
+            self.note_stamp(target, &live);
+        }
         let digest = seen.digest.clone();
         let mut seen = ZoneSeen::new(target, spec.name.clone(), seen);
         if is_missing {
@@ -244,13 +246,11 @@ impl<'a> CopiesRead<'a> {
         Some((live, digest))
     }
 
-    /// Notes the marker in a copy.
-    fn note_marker(&mut self, target: &TargetId, live: &LiveZone) {
-        let zone = live.name();
-        let found = marker_key(zone).and_then(|key| live.contents()?.rrset(key.owner.as_name(), key.rtype));
-        if let Some(marker) = found.and_then(|found| Marker::of_rrset(&found.to_rrset())) {
-            self.markers.push((CopyId { target: target.clone(), zone: zone.clone() }, marker));
-        }
+    /// Notes the stamp of a copy.
+    fn note_stamp(&mut self, target: &TargetId, live: &LiveZone) {
+        let stamp = live.contents().map(ZoneStamp::of);
+        let copy = CopyId { target: target.clone(), zone: live.name().clone() };
+        self.stamps.extend(stamp.map(|stamp| (copy, stamp)));
     }
 
     /// The views of the targets; `live` has the references.

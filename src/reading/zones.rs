@@ -21,7 +21,7 @@ use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::{SavedLive, Snapshot};
 use crate::target::{
-    CopyId, Marker, OpenedTarget, PoolName, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneId, ZoneRead,
+    CopyId, Marker, OpenedTarget, PoolName, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneId, ZoneRead, ZoneStamp,
 };
 
 /// The configured zones as they are live.
@@ -47,14 +47,21 @@ pub struct Zones {
     pub not_made: Vec<(CopyId, Problem)>,
     /// The copies of zones in which nothing may be asked for.
     pub closed: Vec<ClosedCopy>,
-    /// The markers in the copies that were read whole.
-    pub markers: Vec<(CopyId, Marker)>,
+    /// By what the copies that were read whole are known not to have moved.
+    pub stamps: Vec<(CopyId, ZoneStamp)>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
     pub findings: Vec<FileFindings>,
     /// What the state says of who created what in the zones of DNS update records, by record.
     pub own_of_records: BTreeMap<PoolName, OwnRrsets>,
+}
+
+impl Zones {
+    /// The markers in the copies that were read whole.
+    pub fn markers(&self) -> impl Iterator<Item = (&CopyId, Marker)> {
+        self.stamps.iter().filter_map(|(copy, stamp)| Some((copy, Marker::of_rrset(stamp.marker.as_ref()?)?)))
+    }
 }
 
 /// What could be read of one zone.
@@ -381,7 +388,7 @@ fn join(
     }
     let live = live.finish();
     let views = copies.views(config, &live);
-    let CopiesRead { mut seen, unread: unread_copies, missing, not_made, closed, markers, inputs, findings, .. } =
+    let CopiesRead { mut seen, unread: unread_copies, missing, not_made, closed, stamps, inputs, findings, .. } =
         copies;
     for QueriedZone { zone, target_id, failed: failure, .. } in asking {
         let known = live.zone(zone);
@@ -396,7 +403,7 @@ fn join(
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     #[rustfmt::skip]
     let zones = Zones {
-        live, copies: views, seen, asked, for_some: false, unread: failed, unread_copies, missing, not_made, closed, markers,
+        live, copies: views, seen, asked, for_some: false, unread: failed, unread_copies, missing, not_made, closed, stamps,
         inputs, findings, own_of_records: BTreeMap::new(),
     };
     zones

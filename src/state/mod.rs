@@ -90,6 +90,7 @@ use crate::apply::{Batch, BatchOutcome};
 use crate::change::RrsetText;
 use crate::claim::Subject;
 use crate::diag::Problem;
+use crate::disk::FileStamp;
 use crate::inventory::value::Time;
 use crate::target::{CopyId, Marker, Question, TargetId};
 
@@ -138,6 +139,22 @@ pub type OpenedState = Result<Option<Box<dyn State>>, Problem>;
 /// Errors: `state-unreadable`, `state-too-new`. A state of an older version is read as this one would keep it.
 pub fn open_to_read(address: &StateAddress) -> OpenedState {
     Ok(sqlite::Sqlite::open_to_read(address)?.map(|state| Box::new(state) as Box<dyn State>))
+}
+
+/// By what a state is known not to have been written to; without a file where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateStamp(Option<FileStamp>);
+
+/// The stamp of a state; none where it is being written to, or was just now.
+pub fn stamp(address: &StateAddress) -> Option<StateStamp> {
+    let file = address.file();
+    if !file.exists() {
+        return Some(StateStamp(None));
+    }
+    // What a process has not taken into the file is in one of these, next to it.
+    let is_busy = ["-wal", "-journal"].iter().any(|end| address.next_to(end).file().exists());
+    let stamp = FileStamp::of(file).filter(|_| !is_busy)?;
+    Some(StateStamp(Some(stamp)))
 }
 
 /// What is remembered between runs, in its parts.

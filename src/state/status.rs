@@ -29,6 +29,8 @@ pub struct Status {
     pub place: String,
     /// Who is running.
     pub holder: Option<LockHolder>,
+    /// Which process of `run` makes the passes; none where there is none.
+    pub leader: Option<LockHolder>,
     /// The exports of the workspace, in the order of the configuration.
     pub sources: Vec<SourceStatus>,
     /// What the state says; none where there is no state yet.

@@ -39,7 +39,7 @@ pub use name_server::{NameServer, Patience, SerialAnswer};
 pub use opaque::OpaqueRecords;
 pub use pool_name::PoolName;
 pub use question::{Answer, NameExistence, PROBE, Question};
-pub use read::{ReadTarget, ReadingManner, ZoneRead, apexes_of, transfer_is_cheaper};
+pub use read::{ReadTarget, ReadingManner, ZoneRead, ZoneStamp, apexes_of, transfer_is_cheaper};
 pub use set::{CopyId, OpenedTarget, TargetId, TargetScope, TargetSet, ZoneId};
 pub use write::{
     EditSize, RrsetBlame, RrsetEdit, Update, UpdateLimits, UpdateReply, UpdateTicket, UpdateZone, WriteTarget,

@@ -1,10 +1,11 @@
 //! How zones are read from a target: whole, or name by name.
 
 use super::answers;
+use super::marker::marker_key;
 use super::opaque::OpaqueRecords;
 use super::question::{Answer, NameExistence, Question};
 use crate::diag::{FileFindings, Problem};
-use crate::dns::{Name, NameRef, ZoneContents, ZoneName};
+use crate::dns::{Name, NameRef, Rrset, Rtype, ZoneContents, ZoneName};
 
 /// How the zones of a target are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,12 @@ pub trait ReadTarget: Send + Sync {
     /// Gets the zones that are about to be read, so that it can ask about all of them at once.
     fn prepare(&self, _zones: &[&ZoneName]) {}
 
+    /// Whether zones are provably as they were when these stamps were taken, so that each would be read as it was then. What a
+    /// target finds out only by reading is not proven.
+    fn still_has(&self, _stamps: &[&ZoneStamp]) -> bool {
+        false
+    }
+
     /// Asks for names of one zone; gives the answers in the order of the questions.
     ///
     /// Errors: any reason why the authority for the zone did not answer a question.
@@ -85,6 +92,28 @@ pub fn apexes_of(names: &[Name], is_zone: impl Fn(&Name) -> bool) -> Vec<Option<
         above.find(|above| is_zone(above)).map(ZoneName::new)
     };
     names.iter().map(holder).collect()
+}
+
+/// By what a zone is known not to have moved, where its target numbers what is done to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZoneStamp {
+    /// The zone.
+    pub zone: ZoneName,
+    /// Its SOA.
+    pub soa: Option<Rrset>,
+    /// Its marker, where it has one.
+    pub marker: Option<Rrset>,
+}
+
+impl ZoneStamp {
+    /// The stamp of a zone that holds this.
+    pub fn of(contents: &ZoneContents) -> ZoneStamp {
+        let zone = contents.apex().clone();
+        let rrset = |owner: NameRef<'_>, rtype| contents.rrset(owner, rtype).map(|found| found.to_rrset());
+        let soa = rrset(zone.as_name(), Rtype::SOA);
+        let marker = marker_key(&zone).and_then(|key| rrset(key.owner.as_name(), key.rtype));
+        ZoneStamp { zone, soa, marker }
+    }
 }
 
 /// A zone, read whole.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -78,6 +79,8 @@ struct Running {
     child: Child,
     /// The address of its page.
     address: String,
+    /// The lines that it printed to standard error.
+    said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Running {
@@ -91,8 +94,15 @@ impl Running {
         let line = line.expect("it says where its page is");
         let address = line.split("http://").nth(1).expect("a URL").trim_end_matches('/').to_owned();
         // What it says further is read, so that it never waits for that.
-        thread::spawn(move || lines.for_each(drop));
-        Running { child, address }
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let book = Arc::clone(&said);
+        thread::spawn(move || lines.for_each(|line| book.lock().expect("it is whole").extend(line.ok())));
+        Running { child, address, said }
+    }
+
+    /// How many lines it printed that have these words.
+    fn said(&self, words: &str) -> usize {
+        self.said.lock().expect("it is whole").iter().filter(|line| line.contains(words)).count()
     }
 
     /// The status and the content of a path.
@@ -148,7 +158,7 @@ impl Drop for Running {
 }
 
 /// Waits until something holds.
-fn until(what: &str, holds: impl Fn() -> bool) {
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < LONG, "{what}: not within {LONG:?}");
@@ -208,6 +218,64 @@ fn passes_follow_the_files_and_the_page_says_how_it_is_going() {
     drop(lock);
     until("the pass is made", || live(&rig) == of(&["192.0.2.4"]));
     assert_eq!(running.stop(), Some(0));
+}
+
+#[test]
+fn a_plan_stands_until_something_moves() {
+    let files = files();
+    let Some(rig) = Rig::of_files(Kind::Bind, files.path()) else { return };
+    let workspace = rig.workspace.path();
+    let running = Running::start(workspace, &["--interval", "200ms", "-v"]);
+    let stands = || running.said("nothing has moved");
+    let stands_again = |what: &str| {
+        let before = stands();
+        until(what, || stands() > before + 1);
+    };
+    until("the first change is live", || live(&rig) == of(&["192.0.2.1"]));
+    stands_again("a plan stands after an apply");
+
+    // A row, a record of ours that somebody changes, one of somebody else, and a touch.
+    state(workspace, &of(&["192.0.2.2"]));
+    until("the row is followed", || live(&rig) == of(&["192.0.2.2"]));
+    stands_again("a plan stands after a row");
+    let edit = format!("update delete a.{ZONE}. A\nupdate add a.{ZONE}. 60 A 203.0.113.9\n");
+    rig.nsupdate(&format!("{ZONE}."), &edit);
+    until("the edit is taken back", || live(&rig) == of(&["192.0.2.2"]));
+    stands_again("a plan stands after an edit");
+    rig.nsupdate(&format!("{ZONE}."), &format!("update add x.{ZONE}. 60 A 203.0.113.1\n"));
+    stands_again("a plan stands after a record of somebody else");
+    assert_eq!(live(&rig), of(&["192.0.2.2"]));
+    state(workspace, &of(&["192.0.2.2"]));
+    stands_again("a plan stands after a touch");
+
+    // Who asks for a pass gets a plan that is made anew.
+    let passes = Running::start(workspace, &["--interval", "1h", "--dry-run", "-v"]);
+    until("its first pass has ended", || passes.metric("zonewright_passes") == Some(1.0));
+    passes.pass();
+    assert_eq!((passes.said("nothing has moved"), passes.stop()), (0, Some(0)));
+    assert_eq!(running.stop(), Some(0));
+}
+
+#[test]
+fn a_signal_ends_a_pass_at_once_that_waits_for_a_server() {
+    let files = files();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let settings = files.path().join("zonewright.toml");
+    let text = fs::read_to_string(&settings).expect("the settings");
+    let target =
+        format!("type = \"rfc2136\"\nserver = \"{}\"\ntimeout = \"10m\"", silent.local_addr().expect("an address"));
+    fs::write(&settings, text.replace("type = \"zonefile\"\ndir = \"zones\"", &target)).expect("the settings");
+    for signal in ["-TERM", "-INT"] {
+        let mut running = Running::start(files.path(), &["--interval", "1h"]);
+        let (_connection, _) = silent.accept().expect("it asks the server");
+        running.signal(signal);
+        let mut ended = None;
+        until("it ends", || {
+            ended = running.child.try_wait().expect("it is ours");
+            ended.is_some()
+        });
+        assert_eq!(ended.and_then(|status| status.code()), Some(0));
+    }
 }
 
 #[test]

@@ -9,8 +9,10 @@ use sha2::{Digest as _, Sha256};
 use super::SETTINGS;
 use super::layer::{BorrowedFile, FileLayer, FileListing, FoundBy, FrontLayer, GLOB};
 use super::steady::{FileFate, FileLook, FileReading, agreed, settled};
+use super::traces::{FolderTraces, PatternTrace, TraceBook};
 use super::unread::{FileError, FindError};
 use crate::diag::{Diagnostic, FileId, Files};
+use crate::disk::FileStamp;
 use crate::inventory::source::PathPattern;
 
 /// The folder of a workspace.
@@ -21,6 +23,8 @@ pub struct WorkspaceFolder {
     real: Option<PathBuf>,
     /// The files in front of its own.
     front: Option<FrontLayer>,
+    /// What was seen of its own.
+    seen: TraceBook,
 }
 
 /// A file that a pattern found.
@@ -59,12 +63,32 @@ fn folders_above(path: &Path, real: Option<&Path>) -> Vec<PathBuf> {
 impl WorkspaceFolder {
     /// Takes a folder, which need not exist.
     pub fn new(path: &Path) -> WorkspaceFolder {
-        WorkspaceFolder { path: path.to_owned(), real: path.canonicalize().ok(), front: None }
+        WorkspaceFolder {
+            path: path.to_owned(),
+            real: path.canonicalize().ok(),
+            front: None,
+            seen: TraceBook::default(),
+        }
     }
 
     /// Takes a folder with other files in front of its own.
     pub fn behind(layer: Box<dyn FileLayer>, path: &Path) -> WorkspaceFolder {
         WorkspaceFolder { front: Some(FrontLayer::new(layer)), ..WorkspaceFolder::new(path) }
+    }
+
+    /// What was seen of its own files.
+    pub fn into_traces(self) -> FolderTraces {
+        self.seen.into_traces()
+    }
+
+    /// Whether another look shows just what was seen: nothing that was read has been written since, and nothing else would be
+    /// read. It costs a look at each file, and reads none.
+    pub fn still_shows(&self, traces: &FolderTraces) -> bool {
+        let FolderTraces { files, names, patterns } = traces;
+        let finds = |trace: &PatternTrace| self.find_any(&trace.pattern, trace.ignored.as_deref()).ok() == trace.found;
+        files.iter().all(|(path, seen)| seen.is_some() && FileStamp::of(path) == *seen)
+            && names.iter().all(|(name, lacks)| self.lacks(name) == *lacks)
+            && patterns.iter().all(finds)
     }
 
     /// Its own files that were read although a layer is in front, sorted by name.
@@ -108,12 +132,21 @@ impl WorkspaceFolder {
             return front.lacks(name);
         }
         let metadata = self.path.join(name).symlink_metadata();
-        metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        let lacks = metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        self.seen.lacks(name, lacks);
+        lacks
     }
 
     /// The files that a pattern matches, by any of its alternatives; never empty. Folders that a glob matches are
     /// ignored, and so are files whose names end in `ignored`.
     pub fn find(&self, pattern: &PathPattern, ignored: Option<&str>) -> Result<FileListing, FindError> {
+        let found = self.find_any(pattern, ignored);
+        self.seen.found(pattern, ignored, found.as_ref().ok());
+        found
+    }
+
+    /// The same, without a note of it.
+    fn find_any(&self, pattern: &PathPattern, ignored: Option<&str>) -> Result<FileListing, FindError> {
         let alternatives = pattern.alternatives();
         if alternatives.len() == 1 {
             return self.find_plain(pattern, ignored);
@@ -232,7 +265,9 @@ impl WorkspaceFolder {
         meanwhile();
         let after = FileLook::at(&handle.metadata().map_err(FileError::Io)?);
         // A path that leads nowhere for the moment leads to another file, too.
-        let there = path.metadata().ok().map(|metadata| FileLook::at(&metadata));
+        let there = path.metadata().ok();
+        self.seen.read(path, there.as_ref().and_then(FileStamp::at));
+        let there = there.map(|metadata| FileLook::at(&metadata));
         Ok(FileReading { bytes, fate: FileFate::of(before, after, there) })
     }
 }

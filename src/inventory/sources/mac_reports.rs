@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::json_line::{self, LineFields, LineRead, LineValue};
 use super::meaning::{ExportRows, RowMeaning};
 use super::text::{self, LineFormat, RowFault, RowFaults, TextRow};
-use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart};
+use super::{Draft, ExportFormat, Renumbering, RowClock, RowContext, SourceInput, SourcePart};
 use crate::diag::Code;
 use crate::inventory::model::{MacReport, MacSource, Sighting, Trust};
 use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
-use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
+use crate::inventory::value::{Inv, Mac};
 
 /// The format.
 pub const FORMAT: ExportFormat = ExportFormat {
@@ -56,10 +56,9 @@ struct ReportPiece {
 /// Reads one source of MACs.
 fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     let shape = LineFormat { cut_is_a_row: true, ..LineFormat::default() };
-    let latest = context.now.plus(CLOCK_SKEW);
     let start = |rows| ReportPiece { reports: Vec::with_capacity(rows), ..ReportPiece::default() };
     let (pieces, tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
-        read_report(piece, row, faults, latest);
+        read_report(piece, row, faults, context.clock);
     });
     let (name, max_age, penalty) = (input.spec.name.clone(), input.spec.max_age, input.spec.penalty);
     let fold = move |draft: &mut Draft, trust: Trust| {
@@ -80,10 +79,10 @@ fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
 }
 
 /// Reads one line. Without a readable number or time it is reported and belongs to no host.
-fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
+fn read_report(piece: &mut ReportPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, clock: &RowClock) {
     let Some(LineRead { fields, .. }) = json_line::read::<ReportFields<'_>>(row, faults) else { return };
     let time = json_line::read_time(&fields.time, &BAD_REPORT, faults);
-    let is_ahead = time.is_some_and(|time| time > latest);
+    let is_ahead = time.is_some_and(|time| clock.is_ahead(time));
     if let Some(time) = time.filter(|_| is_ahead) {
         faults.add_whole(&FUTURE, || format!("the report is dated {time}"));
     }

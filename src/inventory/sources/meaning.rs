@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Draft, LabelledManifests, RowContext, SourceFile, SourceInput, format_of};
+use super::{Draft, LabelledManifests, RowClock, RowContext, SourceFile, SourceInput, format_of};
 use crate::diag::Files;
 use crate::inventory::Inventory;
 use crate::inventory::addresses::AddressRow;
@@ -139,7 +139,7 @@ fn read_counted(inventory: &Inventory, exports: &[EarlierExport<'_>], now: Time)
     let admin = |project: &Project| Some((project.id.clone(), project.admin.clone()?));
     let context = RowContext {
         files: &names,
-        now,
+        clock: &RowClock::at(now),
         free_domain: &inventory.config.free_domain,
         name_cooldown: inventory.config.name_cooldown,
         admins: &inventory.projects.iter().filter_map(admin).collect(),

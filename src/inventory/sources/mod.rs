@@ -21,10 +21,13 @@ use crate::dns::Name;
 pub use addresses_csv::HEADER as ADDRESSES_HEADER;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
 use meaning::{ExportRows, RowMeaning};
+pub use row_clock::RowClock;
 pub use stated::warn_of_left_out;
 pub use zone_yaml::{ZoneYaml, zone_yaml};
 
 mod text;
+
+mod row_clock;
 
 mod json_line;
 
@@ -132,7 +135,7 @@ pub struct RowContext<'a> {
     /// The names of files.
     pub files: &'a Files,
     /// The clock.
-    pub now: Time,
+    pub clock: &'a RowClock,
     /// Names below it count as none.
     pub free_domain: &'a Name,
     /// How long a released name stays taken.
@@ -248,6 +251,8 @@ impl SourceTally {
 /// An inventory in the making. Projects are numbered as they come, by [`Draft::projects`].
 #[derive(Debug)]
 pub struct Draft {
+    /// When the clock makes something else of a row; none where it makes nothing else of any.
+    pub moves: Option<Time>,
     /// What exports of interfaces call the hosts.
     pub devices: Devices,
     /// Files with several rows on one line.
@@ -329,6 +334,7 @@ impl Draft {
 impl Default for Draft {
     fn default() -> Draft {
         Draft {
+            moves: None,
             devices: Devices::default(),
             crowded: Vec::new(),
             found: Diagnostics::default(),

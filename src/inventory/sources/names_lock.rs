@@ -161,8 +161,7 @@ fn read_row(piece: &mut LockPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_,
     let current = released.text == "-";
     let released_at = if current { None } else { read_time(released, faults) };
     if let (Some(time), Some(known), Some(admin)) = (released_at, &read_name, context.admins.get(project.text)) {
-        // A time in the future is not longer ago than the cooldown either.
-        let cooling = context.now.since(time).is_none_or(|age| age <= context.name_cooldown);
+        let cooling = context.clock.is_cooling(time, context.name_cooldown);
         if cooling && !admin.has_name(known.as_name()) {
             faults.add(&FOREIGN_RELEASED, name.at.clone(), || {
                 format!("`{known}` is not directly below a domain of project `{}`", project.text)

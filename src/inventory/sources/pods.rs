@@ -13,7 +13,7 @@ use super::addresses_csv::{self, parse_address};
 use super::json_line::{self, LineFields, LineRead, LineValue};
 use super::meaning::{ExportRows, RowMeaning};
 use super::text::{self, BAD_NAME, BAD_TIME, LineFormat, RowFault, RowFaults, TextRow};
-use super::{Draft, ExportFormat, Renumbering, RowContext, SourceDate, SourceInput, SourcePart, SourceTally};
+use super::{Draft, ExportFormat, Renumbering, RowClock, RowContext, SourceDate, SourceInput, SourcePart, SourceTally};
 use crate::diag::{Code, Diagnostic, did_you_mean};
 use crate::dns::Name;
 use crate::inventory::model::Trust;
@@ -21,7 +21,7 @@ use crate::inventory::pod_template::Placement;
 use crate::inventory::pods::{Pod, PodSet, PodSetFile, PodSetIndex, PodState, Pods, is_pod_id, is_set_id};
 use crate::inventory::source::{OWN, Occurrence, SourceKeys};
 use crate::inventory::symbol::{Symbol, Symbols};
-use crate::inventory::value::{CLOCK_SKEW, Inv, Time};
+use crate::inventory::value::{Inv, Time};
 
 /// The format.
 pub const FORMAT: ExportFormat = ExportFormat {
@@ -84,14 +84,13 @@ struct PodRowPiece {
 fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
     // Behind a cut there may be rows of other pods, which must not look gone.
     let shape = LineFormat::default();
-    let latest = context.now.plus(CLOCK_SKEW);
     let start = |rows| PodRowPiece { rows: Vec::with_capacity(rows), ..PodRowPiece::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
-        read_row(piece, row, faults, latest);
+        read_row(piece, row, faults, context.clock);
     });
     let (mut pods, symbols) = join(pieces);
     keep_latest(&mut pods, context, &mut tally);
-    let newest = pods.rows.iter().map(|pod| pod.time).filter(|time| *time <= latest).max();
+    let newest = pods.rows.iter().map(|pod| pod.time).filter(|time| !context.clock.is_ahead(*time)).max();
     tally.dated = newest.map_or(SourceDate::Unsaid, SourceDate::At);
     let fold = move |draft: &mut Draft, trust: Trust| {
         let numbers = Renumbering::merge(&mut draft.symbols, &symbols);
@@ -201,7 +200,7 @@ impl PodFaults<'_, '_, '_> {
 }
 
 /// Reads one line. Without a readable set and pod it is reported and belongs to no pod.
-fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, latest: Time) {
+fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'_, '_>, clock: &RowClock) {
     let first = faults.is_flawed().then(|| "the row holds a control character, or a byte that is not UTF-8".into());
     let Some(LineRead { fields, twice }) = json_line::read::<PodRowFields<'_>>(row, faults) else {
         piece.has_strays = true;
@@ -217,7 +216,7 @@ fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'
     let likely = piece.rows.last().map(|pod| SymbolsOfRow::of(piece, pod));
     let likely = likely.unwrap_or_default();
     let mut faults = PodFaults { faults, first };
-    let time = read_time(&fields.time, &mut faults, latest);
+    let time = read_time(&fields.time, &mut faults, clock);
     let node = faults.unless_bad(json_line::optional_text(&fields.node, "node", faults.faults));
     let node = node.and_then(|node| read_node(node, likely.node, &mut piece.nodes, &mut faults));
     let rack = faults.unless_bad(json_line::optional_text(&fields.rack, "rack", faults.faults));
@@ -244,7 +243,7 @@ fn read_row(piece: &mut PodRowPiece, row: &TextRow<'_>, faults: &mut RowFaults<'
     piece.rows.push(Pod {
         set: PodSetIndex(Symbols::index(piece.sets.intern_likely(set, likely.set)) as u32),
         id: pod.to_ascii_lowercase().into(),
-        time: time.unwrap_or(latest),
+        time: time.unwrap_or_else(|| clock.latest()),
         node,
         inv,
         rack: rack.map(|rack| symbols.intern_likely(rack, likely.rack)),
@@ -301,8 +300,8 @@ fn read_id<'f>(
     }
 }
 
-/// Reads the time; one after `latest` counts, and makes the row bad.
-fn read_time(value: &LineValue<'_>, faults: &mut PodFaults<'_, '_, '_>, latest: Time) -> Option<Time> {
+/// Reads the time; one that is ahead counts, and makes the row bad.
+fn read_time(value: &LineValue<'_>, faults: &mut PodFaults<'_, '_, '_>, clock: &RowClock) -> Option<Time> {
     let LineValue::Text(text) = value else {
         faults.add(&BAD_POD, value.missing("time", "a time in quotes"));
         return None;
@@ -310,7 +309,7 @@ fn read_time(value: &LineValue<'_>, faults: &mut PodFaults<'_, '_, '_>, latest: 
     let time = text.parse::<Time>().ok();
     match time {
         None => faults.add(&BAD_TIME, format!("`{text}` is not a time")),
-        Some(time) if time > latest => faults.add(&FUTURE, format!("the row is dated {time}")),
+        Some(time) if clock.is_ahead(time) => faults.add(&FUTURE, format!("the row is dated {time}")),
         Some(_) => {}
     }
     time
@@ -491,7 +490,7 @@ mod tests {
         let free_domain = Name::parse("free.invalid").unwrap();
         let context = RowContext {
             files: &files,
-            now: "2026-11-20T02:00:00Z".parse().unwrap(),
+            clock: &RowClock::at("2026-11-20T02:00:00Z".parse().unwrap()),
             free_domain: &free_domain,
             name_cooldown: Duration::from_secs(0),
             admins: &Default::default(),

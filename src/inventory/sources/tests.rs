@@ -107,7 +107,7 @@ fn read_as(
     let admins = BTreeMap::from([("search".to_owned(), search)]);
     let context = RowContext {
         files: &files,
-        now: "2026-11-20T12:00:00Z".parse().unwrap(),
+        clock: &RowClock::at("2026-11-20T12:00:00Z".parse().unwrap()),
         free_domain: &Name::parse("free.invalid").unwrap(),
         name_cooldown: Duration::from_secs(7 * 86_400),
         admins: &admins,

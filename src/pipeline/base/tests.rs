@@ -134,7 +134,7 @@ fn a_base_is_as_the_revision_was() {
 fn the_same_revision_gives_the_inventory_of_the_working_tree() {
     let Some(fixture) = repository("") else { return };
     let base = good(&fixture, "HEAD");
-    let LoadedWorkspace { inventory, diagnostics } = read::load_workspace(&fixture.path(), now(), &|_| {});
+    let LoadedWorkspace { inventory, diagnostics, .. } = read::load_workspace(&fixture.path(), now(), &|_| {});
     let told =
         |of: &Inventory| format!("{:?}", (&of.files, &of.inputs, &of.hosts, &of.reports, &of.exports, &of.projects));
     assert_eq!(told(&base.inventory), told(&inventory.unwrap()));

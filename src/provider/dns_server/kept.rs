@@ -23,7 +23,7 @@ use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::provider::cache::{Cache, CachedZone, KeptSize};
 use crate::provider::outage::place_of;
-use crate::target::{Marker, Question, marker_key};
+use crate::target::{Marker, Question, ZoneStamp, marker_key};
 
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -78,6 +78,25 @@ impl NameServers {
                 Err(failure) => tracing::info!("{server}: changes are asked for zone by zone: {failure}"),
             }
         }
+    }
+
+    /// Whether zones are as they were by these stamps, and would come from the cache: the first server, from which they were kept,
+    /// says so of each over one connection.
+    pub fn still_keeps(&self, stamps: &[&ZoneStamp]) -> bool {
+        let (Some(cache), [server, ..]) = (&self.cache, self.settings.servers.as_slice()) else { return false };
+        let (origin, max_age) = (self.origin(server), self.settings.cache_max_age);
+        if !stamps.iter().all(|stamp| cache.has_fresh(&stamp.zone, &origin, max_age)) {
+            return false;
+        }
+        // Whatever fails is reported where the zone is read.
+        let Ok(key) = self.key() else { return false };
+        let zones: Vec<&ZoneName> = stamps.iter().map(|stamp| &stamp.zone).collect();
+        let is_same = |(stamp, standing): (&&ZoneStamp, &ZoneStanding)| {
+            let ZoneStamp { soa, marker, .. } = stamp;
+            soa.is_some() && standing.soa == *soa && is_same_marker(marker.as_ref(), standing.marker.as_ref())
+        };
+        let standings = self.ask_standings(server, &zones, key);
+        standings.is_ok_and(|standings| stamps.iter().zip(&standings).all(is_same))
     }
 
     /// The zone as one server has it, by way of the cache.

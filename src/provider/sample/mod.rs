@@ -17,7 +17,7 @@ use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
     Answer, AtomicUnit, EditSize, PublicationProof, Question, ReadTarget, RecordBounds, RrsetComparison, RrsetEdit,
-    TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence, ZoneHome, ZoneMaking, ZoneRead,
+    TargetCapabilities, UpdateLimits, UpdateZone, WriteTarget, ZoneFence, ZoneHome, ZoneMaking, ZoneRead, ZoneStamp,
 };
 
 /// A primary in memory, which other editors may write to as well.
@@ -72,6 +72,11 @@ fn dir(settings: &SettingsNode) -> &str {
 /// A primary of the process.
 struct SampleTarget(Arc<MemoryPrimary>);
 
+/// The primary that a folder names, once a command has opened it.
+pub fn primary(folder: &Path) -> Option<Arc<MemoryPrimary>> {
+    PRIMARIES.lock().expect(HELD).get(folder).map(Arc::clone)
+}
+
 /// Finds the primary of the settings, or makes it.
 fn find(settings: &SettingsNode, context: &ProviderContext<'_>) -> Result<SampleTarget, Problem> {
     let folder = context.workspace.join(dir(settings));
@@ -99,6 +104,11 @@ impl ReadTarget for SampleTarget {
 
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         self.0.read_zone(zone)
+    }
+
+    fn still_has(&self, stamps: &[&ZoneStamp]) -> bool {
+        let stands = |stamp: &&ZoneStamp| self.0.read_zone(&stamp.zone).is_ok_and(|read| ZoneStamp::of(&read.contents) == **stamp);
+        stamps.iter().all(stands)
     }
 }
 

@@ -39,6 +39,7 @@ object_in_documents!(Status, status => {
     "waiting": status.memory.as_ref().map(|memory| &memory.waiting[..]).unwrap_or_default(),
     "in_flux": status.memory.iter().flat_map(|memory| &memory.in_flux).map(FluxView).collect::<Vec<_>>(),
     "left_behind": status.left_behind,
+    ? "leader": status.leader.as_ref(),
     ? "approvals": status.memory.as_ref().map(|memory| &memory.approvals).filter(|approvals| !approvals.is_empty()),
     ? "pool": status.pool.as_ref(),
     ? "pools": pools(status),

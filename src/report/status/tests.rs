@@ -76,6 +76,7 @@ fn status(holder: Option<LockHolder>, memory: Option<StateFacts>) -> Status {
         created: at(999),
         place,
         holder,
+        leader: None,
         sources: Vec::new(),
         memory,
         pools: vec![],

@@ -12,6 +12,7 @@ use crate::report::TextOptions;
 use crate::report::applies::{by, has_more_to_do, hosts, short, times, updates};
 use crate::report::page::TextPage;
 use crate::report::publication::{SYNC, SYNC_TARGETS};
+use crate::report::running::leader;
 use crate::report::summary::counted;
 use crate::report::waves::by_reason;
 use crate::report::wrap::table;
@@ -96,6 +97,9 @@ impl TextPage<'_> {
                 None => format!("State: none yet at {}; the first `apply` creates it", status.place),
             },
         );
+        if let Some(leads) = &status.leader {
+            self.line(0, &format!("Run: {} leads", leader(Some(leads))));
+        }
         let Some(LockHolder { pid, who, since }) = &status.holder else { return self.line(0, "Lock: free") };
         let process = pid.map_or_else(|| "a process".to_owned(), |pid| format!("process {pid}"));
         let since = since.map(|since| format!(", since {since}")).unwrap_or_default();

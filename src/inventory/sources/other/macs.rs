@@ -9,9 +9,9 @@ use crate::inventory::sources::records::{
     BAD_FIELD, Dialect, ExportRecord, ExportRecords, RowReading, WantedField, read_records,
 };
 use crate::inventory::sources::text::{BAD_INV, BAD_TIME, RowFault, RowFaults};
-use crate::inventory::sources::{Draft, Renumbering, RowContext, SourceInput, SourcePart};
+use crate::inventory::sources::{Draft, Renumbering, RowClock, RowContext, SourceInput, SourcePart};
 use crate::inventory::symbol::{Symbol, Symbols};
-use crate::inventory::value::{CLOCK_SKEW, Inv, Mac, Time};
+use crate::inventory::value::{Inv, Mac, Time};
 
 /// What is particular about the interfaces of a system, as names of fields.
 pub struct MacSystem {
@@ -114,10 +114,9 @@ pub fn read(input: &SourceInput<'_>, context: &RowContext<'_>, system: &MacSyste
         time,
     };
     let only = RowFilter::new(&input.spec.mapping, &mut asked);
-    let latest = context.now.plus(CLOCK_SKEW);
     let row = |piece: &mut MacPiece, record: &ExportRecord<'_, '_>, faults: &mut RowFaults<'_, '_>| {
         if only.has(record, faults) {
-            read_interface(piece, record, &places, faults, latest);
+            read_interface(piece, record, &places, faults, context.clock);
         }
     };
     let reading = RowReading::new(&asked.0, &system.dialect, MacPiece::default, row);
@@ -158,7 +157,7 @@ fn read_interface(
     record: &ExportRecord<'_, '_>,
     places: &MacFieldPlaces,
     faults: &mut RowFaults<'_, '_>,
-    latest: Time,
+    clock: &RowClock,
 ) {
     faults.hush();
     let is =
@@ -175,7 +174,7 @@ fn read_interface(
     if time.is_none() {
         record.fault(places.time, &NO_TIME, faults, || format!("`{text}` is not a time"));
     }
-    let is_ahead = time.is_some_and(|time| time > latest);
+    let is_ahead = time.is_some_and(|time| clock.is_ahead(time));
     if let Some(time) = time.filter(|_| is_ahead) {
         record.fault(places.time, &FUTURE, faults, || format!("the report is dated {time}"));
     }

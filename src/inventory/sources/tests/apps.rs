@@ -47,7 +47,7 @@ fn read_list(name: &str, text: &str) -> Outcome {
     };
     let context = RowContext {
         files: &files,
-        now: "2026-11-20T12:00:00Z".parse().unwrap(),
+        clock: &RowClock::at("2026-11-20T12:00:00Z".parse().unwrap()),
         free_domain: &Name::parse("free.invalid").unwrap(),
         name_cooldown: Duration::from_secs(0),
         admins: &BTreeMap::new(),
