@@ -26,6 +26,8 @@ pub mod target;
 
 pub mod registry;
 
+pub mod disk;
+
 pub mod inventory;
 
 pub mod external_dns;
@@ -45,8 +47,6 @@ pub mod desired;
 pub mod diff;
 
 pub mod explain;
-
-pub mod disk;
 
 pub mod parallel;
 

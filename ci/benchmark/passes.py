@@ -1,7 +1,7 @@
 """A pass of `run` in which nothing moved, compared with a plan from nothing.
 
-The fleet has no drift, so that the first pass changes nothing either. `run` makes passes without a pause; once its plan stands,
-its processor time is counted over many of them. A cold plan, with nothing kept, runs in turn with that.
+The fleet has no drift, so that the first pass changes nothing either. `run` makes passes without a pause; once it
+uses its plan again, its processor time is counted over many of them. A cold plan, with nothing kept, runs in turn with that.
 """
 
 import os
@@ -20,9 +20,9 @@ from .tools import built, fail, read, tell, write, write_keys
 HOSTS, RUNS, SECONDS = 250_000, 5, 5
 # Of the processor time of a cold plan.
 SHARE = 0.05
-# A file counts as written for good after two seconds: a plan from before that does not stand.
+# A file counts as written for good after two seconds: a plan from before that is not used again.
 SETTLE = 4
-# The fleet is dated, and `run` goes by the clock.
+# The fleet is dated, and `run` uses the clock.
 AGE = 'max_age = "12h"\n'
 DATED = re.compile(r'^(l3_tors|net_layout|ipv4_map) *= (".*")$', re.MULTILINE)
 
@@ -57,7 +57,7 @@ class Passes:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self):
-        """The most memory that it had, in octets."""
+        """The most memory that it had, in bytes."""
         return int(re.search(r"VmHWM:\s+(\d+) kB", read(f"/proc/{self.process.pid}/status"))[1]) * 1024
 
     def measure(self):

@@ -110,8 +110,9 @@ pub enum Command {
     /// Of several processes with one state one makes the passes; the others wait to take over. A person can apply between two
     /// passes. Where settings are broken nothing is changed until they are fixed.
     ///
-    /// SIGHUP starts a pass at once. SIGTERM and Ctrl-C let the updates under way end, and then it exits 0. A page in a browser
-    /// shows how it is going: `/`, with the last plan at `/plan`, metrics for Prometheus at `/metrics`, and `/healthz` and
+    /// Where nothing has moved since the last pass, its plan is used again. SIGHUP starts a pass at once, with a new plan. SIGTERM
+    /// and Ctrl-C end it, with exit code 0: at once while it plans, otherwise after the updates under way. A page in a browser shows
+    /// how it is going: `/`, with the last plan at `/plan`, metrics for Prometheus at `/metrics`, and `/healthz` and
     /// `/readyz` for watchdogs.
     #[command(after_help = RUN_EXITS)]
     Run(RunArgs),

@@ -24,7 +24,7 @@ use super::who::who;
 use crate::diag::Problem;
 use crate::inventory::value::{self, Time};
 use crate::passes::PassSchedule;
-use crate::pipeline::StandingPlan;
+use crate::pipeline::LastPlan;
 use crate::pipeline::running::{RunningSettings, running_settings};
 use crate::report::running::{Obstacle, PassEnd, RunningFacts, RunningNews, RunningRole, leader};
 use crate::state::{StateAddress, StateLock};
@@ -61,7 +61,7 @@ pub fn run(shared: &SharedArgs, args: &RunArgs) -> Result<Exit, CommandFailure> 
         synced: None,
         sync_interval: Duration::ZERO,
         is_behind: false,
-        standing: RefCell::default(),
+        last_plan: RefCell::default(),
         told: None,
         began: output::now(shared)?,
     };
@@ -185,7 +185,7 @@ struct PassLoop<'a> {
     /// Whether anything was behind then.
     is_behind: bool,
     /// The plan of the last pass.
-    standing: RefCell<StandingPlan>,
+    last_plan: RefCell<LastPlan>,
     /// What was said last of a turn without a pass, so that it is said once.
     told: Option<String>,
     /// When it began.
@@ -311,7 +311,7 @@ impl PassLoop<'_> {
         let syncs = !self.args.once && self.synced.is_none_or(|synced| synced.elapsed() >= self.sync_interval);
         let (only_plans, headline) = (self.args.dry_run, self.desk.headline());
         let signals = (!self.args.once).then_some(self.signals);
-        let terms = PassTerms { only_plans, syncs, before: &headline, standing: &self.standing, signals };
+        let terms = PassTerms { only_plans, syncs, before: &headline, last_plan: &self.last_plan, signals };
         let PassOutcome { exit, problem, has_broken_settings, is_behind, plan, metrics, state } = pass(&own, terms);
         if let Some(is_behind) = is_behind {
             (self.synced, self.is_behind) = (Some(Instant::now()), is_behind);
@@ -371,7 +371,7 @@ impl PassLoop<'_> {
             let rest = pause.saturating_sub(began.elapsed());
             if self.signals.hangup.swap(false, Ordering::SeqCst) {
                 // Who asks for a pass may know of something that no stamp shows.
-                self.standing.borrow_mut().forget();
+                self.last_plan.borrow_mut().forget();
                 return true;
             }
             if rest.is_zero() {

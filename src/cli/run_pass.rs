@@ -19,7 +19,7 @@ use super::{notify, signals, sync};
 use crate::inventory::value::Time;
 use crate::pipeline::drift::find_drift;
 use crate::pipeline::metrics::{StateMetrics, standing};
-use crate::pipeline::{PlanRequest, StandingPlan};
+use crate::pipeline::{LastPlan, PlanRequest};
 use crate::plan::SealedPlan;
 use crate::report::metrics::Metrics;
 use crate::report::running::{PlanNews, StateNews};
@@ -67,8 +67,8 @@ pub struct PassTerms<'a> {
     pub syncs: bool,
     /// The last plan in one sentence: a plan without changes that says the same is not shown again.
     pub before: &'a str,
-    /// The plan of the last pass, which stands where nothing has moved.
-    pub standing: &'a RefCell<StandingPlan>,
+    /// The plan of the last pass, which is used again where nothing has moved.
+    pub last_plan: &'a RefCell<LastPlan>,
     /// The signals of a process that goes on, which end it at once while it plans; none where the exit code is the result.
     pub signals: Option<&'a ServiceSignals>,
 }
@@ -123,11 +123,16 @@ fn plan_and_apply(
     let view = view(shared)?;
     let interrupted = signals::watch()?;
     let is_over = || interrupted.load(Ordering::SeqCst);
-    let plan = |request: &PlanRequest<'_>, progress: &ProgressLine| {
-        let _reading = terms.signals.map(ServiceSignals::end_at_once);
-        terms.standing.borrow_mut().plan(request, progress)
-    };
-    let made = match make_to_apply(shared, &args, (now, notes), plan)? {
+    let reading = terms.signals.map(ServiceSignals::end_at_once);
+    // One that came just before ends nothing by itself.
+    if reading.is_some() && is_over() {
+        return Ok(Exit::Done);
+    }
+    let plan =
+        |request: &PlanRequest<'_>, progress: &ProgressLine| terms.last_plan.borrow_mut().plan(request, progress);
+    let made = make_to_apply(shared, &args, (now, notes), plan)?;
+    drop(reading);
+    let made = match made {
         Ok(made) => made,
         Err(NoPlan { exit, why }) => {
             findings.no_plan = why;

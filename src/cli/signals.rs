@@ -25,26 +25,26 @@ pub struct ServiceSignals {
     pub interrupted: Arc<AtomicBool>,
     /// That it is to begin a pass.
     pub hangup: Arc<AtomicBool>,
-    /// Set while the process may end at once, because it only reads: a signal ends it then, with exit code 0.
-    only_reads: Arc<AtomicBool>,
+    /// Set while the process may end at once, because it plans: a signal ends it then, with exit code 0.
+    only_plans: Arc<AtomicBool>,
 }
 
 impl ServiceSignals {
-    /// Lets a signal end the process at once, as long as the result is kept: whatever is read, and however long a server is
-    /// silent, nothing is lost.
-    pub fn end_at_once(&self) -> ReadingTime<'_> {
-        self.only_reads.store(true, Ordering::SeqCst);
-        ReadingTime(self)
+    /// Lets a signal end the process at once, as long as the result is kept: for a plan, which writes nothing but copies of zones,
+    /// however long a server is silent.
+    pub fn end_at_once(&self) -> PlanningTime<'_> {
+        self.only_plans.store(true, Ordering::SeqCst);
+        PlanningTime(self)
     }
 }
 
-/// While a process only reads.
+/// While a process plans.
 #[derive(Debug)]
-pub struct ReadingTime<'s>(&'s ServiceSignals);
+pub struct PlanningTime<'s>(&'s ServiceSignals);
 
-impl Drop for ReadingTime<'_> {
+impl Drop for PlanningTime<'_> {
     fn drop(&mut self) {
-        self.0.only_reads.store(false, Ordering::SeqCst);
+        self.0.only_plans.store(false, Ordering::SeqCst);
     }
 }
 
@@ -59,13 +59,13 @@ fn cannot(error: io::Error) -> CommandFailure {
 /// Begins to watch for signals in a process that goes on until it is stopped, once in its life: SIGINT and SIGTERM end it, and
 /// whatever it does then; SIGHUP sets a mark of its own.
 pub fn watch_service() -> Result<ServiceSignals, CommandFailure> {
-    let only_reads = Arc::new(AtomicBool::new(false));
+    let only_plans = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // It comes first: what a signal does follows the order in which it was said.
         let code = i32::from(Exit::Done.code());
-        flag::register_conditional_shutdown(signal, code, Arc::clone(&only_reads)).map_err(cannot)?;
+        flag::register_conditional_shutdown(signal, code, Arc::clone(&only_plans)).map_err(cannot)?;
     }
-    let signals = ServiceSignals { interrupted: watch_interrupts()?, hangup: Arc::default(), only_reads };
+    let signals = ServiceSignals { interrupted: watch_interrupts()?, hangup: Arc::default(), only_plans };
     flag::register(SIGHUP, Arc::clone(&signals.hangup)).map_err(cannot)?;
     outlive_full_files().map_err(cannot)?;
     Ok(SERVICE.get_or_init(|| signals).clone())

@@ -1,6 +1,6 @@
 //! By what a file is known not to have been written since it was read.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -24,19 +24,25 @@ pub struct FileStamp {
 impl FileStamp {
     /// The stamp of the file at a path, links followed; none where there is no file, or a later write might leave the same stamp.
     pub fn of(path: &Path) -> Option<FileStamp> {
-        FileStamp::at(&path.metadata().ok()?)
+        // Opening a pipe would wait for a writer.
+        if !path.metadata().ok()?.is_file() {
+            return None;
+        }
+        let now = SystemTime::now();
+        // Of a file that is opened a file server is asked anew.
+        FileStamp::at(&File::open(path).ok()?.metadata().ok()?, now)
     }
 
-    /// The same for what the system says of a file now.
-    pub fn at(metadata: &Metadata) -> Option<FileStamp> {
+    /// The same for what the system says of a file that was read from `begun` on, or later.
+    pub fn at(metadata: &Metadata, begun: SystemTime) -> Option<FileStamp> {
         let (file, changed) = identity(metadata)?;
         let stamp = FileStamp { file, octets: metadata.len(), modified: metadata.modified().ok()?, changed };
-        stamp.is_certain(SystemTime::now()).then_some(stamp)
+        stamp.is_certain(begun).then_some(stamp)
     }
 
-    /// Whether a write from `now` on would change it.
-    fn is_certain(&self, now: SystemTime) -> bool {
-        let is_past = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > COARSEST);
+    /// Whether a write from then on changes it.
+    fn is_certain(&self, begun: SystemTime) -> bool {
+        let is_past = |at: SystemTime| begun.duration_since(at).is_ok_and(|age| age > COARSEST);
         is_past(self.modified) && is_past(self.changed)
     }
 }
@@ -57,7 +63,7 @@ fn identity(_: &Metadata) -> Option<((u64, u64), SystemTime)> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs;
 
     use super::*;
 

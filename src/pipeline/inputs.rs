@@ -39,7 +39,7 @@ use crate::reading::open::all_copies;
 use crate::reading::{EarlyZones, ReadingTerms, Zones, ZonesRequest, zones};
 use crate::registry::Registry;
 use crate::snapshot::Snapshot;
-use crate::state::{State, open_to_read};
+use crate::state::{self, State, StateStamp, open_to_read};
 use crate::target::{PoolBounds, TargetId, ZoneId};
 
 /// What to plan.
@@ -121,6 +121,8 @@ pub(super) struct PlanInput {
     pub state: Option<Box<dyn State>>,
     /// Its version before live DNS was read.
     pub version: Option<u64>,
+    /// Its stamp before it was opened; none where it was written to just then.
+    pub stamp: Option<StateStamp>,
     /// No held edits: what is decided before any are known.
     nothing: HeldEdits,
 }
@@ -174,16 +176,18 @@ pub(super) fn gather(
     progress: &dyn Progress,
 ) -> Result<PlanInput, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
-    let ReadFirst { loaded, early, state } = load_beside_zones(request, read_for, snapshot.as_ref(), progress);
+    let ReadFirst { loaded, early, state, stamp } = load_beside_zones(request, read_for, snapshot.as_ref(), progress);
     let LoadedInventory { mut inventory, mut diagnostics, traces } = loaded?;
     txt_keys::fetch(&mut inventory.config, request.workspace)?;
     // A state that is opened now was not there, or zones are not read yet.
-    let (state, version) = match state {
-        Some((state, version)) => (Some(state), Some(version)),
+    let (state, version, stamp) = match state {
+        Some((state, version)) => (Some(state), Some(version), stamp),
         None => {
-            let state = open_to_read(&state_address(request.workspace, &inventory.config))?;
+            let address = state_address(request.workspace, &inventory.config);
+            let stamp = state::stamp(&address);
+            let state = open_to_read(&address)?;
             let version = if early.is_none() { version_of(state.as_deref())? } else { None };
-            (state, version)
+            (state, version, stamp)
         }
     };
     diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
@@ -242,6 +246,7 @@ pub(super) fn gather(
         remembered,
         state,
         version,
+        stamp,
         nothing: HeldEdits::default(),
     })
 }
@@ -268,13 +273,15 @@ fn load_beside_zones(
     let config = config.filter(|_| !is_narrowed && snapshot.is_none()).cloned();
     // A state that cannot be read is reported at once, too.
     let early = config.and_then(|config| {
-        let state = open_to_read(&state_address(request.workspace, &config)).ok()?;
+        let address = state_address(request.workspace, &config);
+        let stamp = state::stamp(&address);
+        let state = open_to_read(&address).ok()?;
         let version = version_of(state.as_deref()).ok()?;
-        Some((config, state.zip(version)))
+        Some((config, state.zip(version), stamp))
     });
     let load = || go_on(settings, WorkspaceExtent::Whole, request.now, progress);
-    let Some((config, state)) = early else {
-        return ReadFirst { loaded: load(), early: None, state: None };
+    let Some((config, state, stamp)) = early else {
+        return ReadFirst { loaded: load(), early: None, state: None, stamp: None };
     };
     let total = all_copies(&config).len() as u64;
     let steps = DeferredSteps { progress, done: Mutex::new(Some(0)) };
@@ -285,10 +292,10 @@ fn load_beside_zones(
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load();
         // Where the system gives no thread, the zones are read after the workspace.
-        let Ok(reading) = reading else { return ReadFirst { loaded, early: None, state } };
+        let Ok(reading) = reading else { return ReadFirst { loaded, early: None, state, stamp } };
         steps.begin(RunStage::Zones, total);
         let early = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        ReadFirst { loaded, early: Some(early), state }
+        ReadFirst { loaded, early: Some(early), state, stamp }
     })
 }
 
@@ -305,6 +312,8 @@ struct ReadFirst {
     early: Option<EarlyZones>,
     /// The state and its version before any zone was read, where zones were to be read early and there is one.
     state: Option<(Box<dyn State>, u64)>,
+    /// Its stamp before it was opened.
+    stamp: Option<StateStamp>,
 }
 
 /// The version of a state, where there is one.

@@ -157,7 +157,7 @@ mod plan;
 
 mod plan_ground;
 
-mod standing_plan;
+mod last_plan;
 
 mod notices;
 
@@ -177,9 +177,9 @@ pub use check::{WorkspaceCheck, check};
 pub use findings::{BaseRemark, Findings};
 pub use input_error::InputError;
 pub use inputs::{PlanRequest, SnapshotUsed};
+pub use last_plan::LastPlan;
 pub use plan::{MadePlan, PlanError, make_plan};
 pub use settings::OpenError;
-pub use standing_plan::StandingPlan;
 
 /// The name of this program in documents.
 const TOOL: &str = concat!("zonewright ", env!("CARGO_PKG_VERSION"));

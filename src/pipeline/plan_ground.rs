@@ -14,10 +14,10 @@ use crate::inventory::value::{Duration, Time};
 use crate::parallel::side_by_side;
 use crate::reading::ReadingTerms;
 use crate::reading::open::{all_copies, open_targets};
-use crate::state::{self, State, StateAddress, StateStamp};
+use crate::state::{self, StateAddress, StateStamp};
 use crate::target::{CopyId, ZoneStamp};
 
-/// How long a plan stands at most. Whatever the stamps do not show moves a plan no later than this.
+/// How long a plan is used again at most. Whatever the stamps do not show changes a plan no later than this.
 const AT_MOST: Duration = Duration::from_secs(3600);
 
 /// What a plan was made from.
@@ -59,9 +59,8 @@ impl PlanGround {
             return Err("an account lists zones, or a key is fetched, which may be others the next time");
         }
         let address = state_address(request.workspace, config);
-        let stamp = state::stamp(&address).ok_or("the state was written to just now")?;
-        // Nobody wrote to it between the first look at it and its stamp.
-        if input.state.as_deref().map(State::version).transpose().ok().flatten() != input.version {
+        let stamp = input.stamp.ok_or("the state was written to just before")?;
+        if state::stamp(&address) != Some(stamp) {
             return Err("the state was written to meanwhile");
         }
         let until = moves(input)?;
@@ -75,10 +74,10 @@ impl PlanGround {
         })
     }
 
-    /// Looks whether the same plan would be made now. It costs a look at each file, and a question about each zone.
+    /// Checks that the same plan would be made now. It costs a look at each file, and a question about each zone.
     ///
     /// Errors: what has moved.
-    pub fn still_stands(&self, request: &PlanRequest<'_>) -> Result<(), &'static str> {
+    pub fn check(&self, request: &PlanRequest<'_>) -> Result<(), &'static str> {
         let (address, stamp) = &self.state;
         if !(self.made..self.until).contains(&request.now) {
             return Err("the clock");
@@ -120,12 +119,13 @@ fn moves(input: &PlanInput) -> Result<Time, &'static str> {
         return Err("something of a rollout waits, or is on its way");
     }
     if inventory.moves.is_some_and(|moves| moves <= *now) {
-        return Err("a row has no time that can be read");
+        return Err("a row of pods has no time that can be read, or the clock changes something just now");
     }
     let delay = inventory.config.delete_after;
-    let waits = waits.iter().map(|(_, _, since)| since.plus(delay));
+    let waits = waits.iter().flat_map(|(_, _, since)| [since, since.plus(delay)]);
     let moments = moments(inventory).chain(waits).chain(remembered.frees());
-    Ok(moments.filter(|moment| moment > now).fold(now.plus(AT_MOST), Time::min))
+    // At some moments it is still as before, and just after them it is not.
+    Ok(moments.filter(|moment| moment >= now).fold(now.plus(AT_MOST), Time::min))
 }
 
 /// The moments, past and to come, at which something in an inventory begins or ceases to count.

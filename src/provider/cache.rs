@@ -242,14 +242,16 @@ impl Cache {
     ///
     /// Errors: the system's; the folder that it would be made in is another account's, which could not use it.
     fn prepare(&self) -> io::Result<()> {
+        let ignored = self.folder.join(".gitignore");
         if self.folder.is_dir() {
-            return Ok(());
+            // A run that was killed may have made the folder alone.
+            return if ignored.try_exists()? { Ok(()) } else { disk::replace(&ignored, b"*\n") };
         }
         if let Some(around) = self.folder.parent().filter(|around| !around.as_os_str().is_empty()) {
             create_private(around)?;
         }
         create_private(&self.folder)?;
-        disk::replace(&self.folder.join(".gitignore"), b"*\n")
+        disk::replace(&ignored, b"*\n")
     }
 
     /// The file of a zone.

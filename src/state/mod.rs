@@ -148,11 +148,12 @@ pub struct StateStamp(Option<FileStamp>);
 /// The stamp of a state; none where it is being written to, or was just now.
 pub fn stamp(address: &StateAddress) -> Option<StateStamp> {
     let file = address.file();
-    if !file.exists() {
+    if !file.try_exists().ok()? {
         return Some(StateStamp(None));
     }
     // What a process has not taken into the file is in one of these, next to it.
-    let is_busy = ["-wal", "-journal"].iter().any(|end| address.next_to(end).file().exists());
+    let is_there = |end: &&str| address.next_to(end).file().try_exists().unwrap_or(true);
+    let is_busy = ["-wal", "-journal"].iter().any(|end| is_there(&end));
     let stamp = FileStamp::of(file).filter(|_| !is_busy)?;
     Some(StateStamp(Some(stamp)))
 }

@@ -221,32 +221,32 @@ fn passes_follow_the_files_and_the_page_says_how_it_is_going() {
 }
 
 #[test]
-fn a_plan_stands_until_something_moves() {
+fn a_plan_is_used_again_until_something_moves() {
     let files = files();
     let Some(rig) = Rig::of_files(Kind::Bind, files.path()) else { return };
     let workspace = rig.workspace.path();
     let running = Running::start(workspace, &["--interval", "200ms", "-v"]);
-    let stands = || running.said("nothing has moved");
-    let stands_again = |what: &str| {
-        let before = stands();
-        until(what, || stands() > before + 1);
+    let used = || running.said("nothing has moved");
+    let used_again = |what: &str| {
+        let before = used();
+        until(what, || used() > before + 1);
     };
     until("the first change is live", || live(&rig) == of(&["192.0.2.1"]));
-    stands_again("a plan stands after an apply");
+    used_again("a plan is used again after an apply");
 
-    // A row, a record of ours that somebody changes, one of somebody else, and a touch.
+    // A row, a record of ours that another editor changes, one of its own, and a touch.
     state(workspace, &of(&["192.0.2.2"]));
     until("the row is followed", || live(&rig) == of(&["192.0.2.2"]));
-    stands_again("a plan stands after a row");
+    used_again("a plan is used again after a row");
     let edit = format!("update delete a.{ZONE}. A\nupdate add a.{ZONE}. 60 A 203.0.113.9\n");
     rig.nsupdate(&format!("{ZONE}."), &edit);
     until("the edit is taken back", || live(&rig) == of(&["192.0.2.2"]));
-    stands_again("a plan stands after an edit");
+    used_again("a plan is used again after an edit");
     rig.nsupdate(&format!("{ZONE}."), &format!("update add x.{ZONE}. 60 A 203.0.113.1\n"));
-    stands_again("a plan stands after a record of somebody else");
+    used_again("a plan is used again after a record of another editor");
     assert_eq!(live(&rig), of(&["192.0.2.2"]));
     state(workspace, &of(&["192.0.2.2"]));
-    stands_again("a plan stands after a touch");
+    used_again("a plan is used again after a touch");
 
     // Who asks for a pass gets a plan that is made anew.
     let passes = Running::start(workspace, &["--interval", "1h", "--dry-run", "-v"]);

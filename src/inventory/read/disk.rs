@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
@@ -247,6 +248,7 @@ impl WorkspaceFolder {
 
     /// Reads a file once; `meanwhile` is called between its last octet and the second look at it.
     fn read_once(&self, path: &Path, max: u64, meanwhile: impl FnOnce()) -> Result<FileReading, FileError> {
+        let begun = SystemTime::now();
         let real = path.canonicalize().map_err(FileError::Io)?;
         if !self.real.as_ref().is_some_and(|folder| real.starts_with(folder)) {
             return Err(FileError::Outside);
@@ -266,7 +268,7 @@ impl WorkspaceFolder {
         let after = FileLook::at(&handle.metadata().map_err(FileError::Io)?);
         // A path that leads nowhere for the moment leads to another file, too.
         let there = path.metadata().ok();
-        self.seen.read(path, there.as_ref().and_then(FileStamp::at));
+        self.seen.read(path, there.as_ref().and_then(|there| FileStamp::at(there, begun)));
         let there = there.map(|metadata| FileLook::at(&metadata));
         Ok(FileReading { bytes, fate: FileFate::of(before, after, there) })
     }

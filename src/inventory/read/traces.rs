@@ -25,7 +25,7 @@ pub struct PatternTrace {
 /// What was seen of a workspace.
 #[derive(Debug, Clone, Default)]
 pub struct FolderTraces {
-    /// The files that were read, by their path, each as it was read last; none where another write might look alike.
+    /// The files that were read, by their path, each as it was all the time; none where another write might look alike.
     pub files: BTreeMap<PathBuf, Option<FileStamp>>,
     /// What was looked for by name, and whether there was nothing.
     pub names: BTreeMap<String, bool>,
@@ -47,7 +47,9 @@ impl TraceBook {
     /// Notes a file that was read.
     pub fn read(&self, path: &Path, stamp: Option<FileStamp>) {
         self.note(|traces| {
-            traces.files.insert(path.to_owned(), stamp);
+            // A file that two sources read, and that was written in between, is none of what it was at two times.
+            let known = traces.files.entry(path.to_owned()).or_insert(stamp);
+            *known = known.filter(|known| Some(*known) == stamp);
         });
     }
 

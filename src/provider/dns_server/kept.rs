@@ -80,8 +80,8 @@ impl NameServers {
         }
     }
 
-    /// Whether zones are as they were by these stamps, and would come from the cache: the first server, from which they were kept,
-    /// says so of each over one connection.
+    /// Whether zones are as they were by these stamps: the first server says so of each over one connection, and each was kept from
+    /// that server no longer ago than the cache is used.
     pub fn still_keeps(&self, stamps: &[&ZoneStamp]) -> bool {
         let (Some(cache), [server, ..]) = (&self.cache, self.settings.servers.as_slice()) else { return false };
         let (origin, max_age) = (self.origin(server), self.settings.cache_max_age);

@@ -107,8 +107,8 @@ impl ReadTarget for SampleTarget {
     }
 
     fn still_has(&self, stamps: &[&ZoneStamp]) -> bool {
-        let stands = |stamp: &&ZoneStamp| self.0.read_zone(&stamp.zone).is_ok_and(|read| ZoneStamp::of(&read.contents) == **stamp);
-        stamps.iter().all(stands)
+        let is_same = |stamp: &&ZoneStamp| self.0.read_zone(&stamp.zone).is_ok_and(|read| ZoneStamp::of(&read.contents) == **stamp);
+        stamps.iter().all(is_same)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A plan that stands is the plan that would be made: shown on random sequences of what happens to the demo, its zones, its state
+//! A plan that is used again is the plan that would be made: shown on random sequences of what happens to the demo, its zones, its state
 //! and the clock.
 
 use std::cell::Cell;
@@ -233,53 +233,53 @@ fn happen(workspace: &Path, event: &Event, now: Time) -> Time {
     now
 }
 
-/// Plays a sequence, and compares each plan with one that is made anew; gives how often one stood.
+/// Plays a sequence, and compares each plan with one that is made anew; gives how often one was used again.
 fn play(events: &[Event]) -> usize {
     let folder = demo();
     let workspace = folder.path();
-    let mut standing = StandingPlan::default();
+    let mut last_plan = LastPlan::default();
     let mut now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
-    let mut stood = 0;
+    let mut count = 0;
     for event in std::iter::once(&Event::Apply).chain(events) {
         now = happen(workspace, event, now);
         thread::sleep(OLD);
         let request = request(workspace, now);
-        let stands = standing.last.as_ref().is_some_and(|(_, ground)| ground.still_stands(&request).is_ok());
-        stood += usize::from(stands);
-        let (again, anew) = (standing.plan(&request, &Silent).unwrap(), make_plan(&request, &Silent).unwrap());
-        assert_eq!(shown(&again), shown(&anew), "after {event:?} at {now}, stood: {stands}");
+        let is_used = last_plan.last.as_ref().is_some_and(|(_, ground)| ground.check(&request).is_ok());
+        count += usize::from(is_used);
+        let (again, anew) = (last_plan.plan(&request, &Silent).unwrap(), make_plan(&request, &Silent).unwrap());
+        assert_eq!(shown(&again), shown(&anew), "after {event:?} at {now}, used again: {is_used}");
     }
-    stood
+    count
 }
 
 #[test]
-fn a_plan_that_stands_is_the_plan_that_would_be_made() {
+fn a_plan_that_is_used_again_is_the_plan_that_would_be_made() {
     // `PROPTEST_CASES=1000` plays so many.
     let cases = std::env::var("PROPTEST_CASES").map_or(12, |cases| cases.parse().expect("a number"));
     let mut runner = TestRunner::new(ProptestConfig { cases, ..ProptestConfig::default() });
-    let stood = Cell::new(0);
+    let used = Cell::new(0);
     let played = runner.run(&proptest::collection::vec(event(), 1..16), |events| {
-        stood.set(stood.get() + play(&events));
+        used.set(used.get() + play(&events));
         Ok(())
     });
     played.unwrap();
-    assert!(stood.get() > cases as usize, "{} plans stood in {cases} sequences", stood.get());
+    assert!(used.get() > cases as usize, "{} plans were used again in {cases} sequences", used.get());
 }
 
 #[test]
-fn a_plan_stands_until_something_moves() {
+fn a_plan_is_used_again_until_something_moves() {
     use Event::{Apply, Edit, Files, Nothing, Rewrite, Tick};
     let folder = demo();
     let workspace = folder.path();
-    let mut standing = StandingPlan::default();
+    let mut last_plan = LastPlan::default();
     let mut now: Time = "2026-11-20T02:00:00Z".parse().unwrap();
     let moving = [Apply, Rewrite("racktables/hosts.csv"), Files(true), Edit("x.cloud.example.net", 1), Tick(4_000)];
-    for (event, stands) in moving.iter().flat_map(|event| [(event, false), (&Nothing, true), (&Tick(60), true)]) {
+    for (event, is_same) in moving.iter().flat_map(|event| [(event, false), (&Nothing, true), (&Tick(60), true)]) {
         now = happen(workspace, event, now);
         thread::sleep(OLD);
         let request = request(workspace, now);
-        let stood = standing.last.as_ref().is_some_and(|(_, ground)| ground.still_stands(&request).is_ok());
-        let made = standing.plan(&request, &Silent).unwrap();
-        assert_eq!((stood, made.plan.is_idle()), (stands, true), "{event:?} {:?}", made.plan.changes);
+        let is_used = last_plan.last.as_ref().is_some_and(|(_, ground)| ground.check(&request).is_ok());
+        let made = last_plan.plan(&request, &Silent).unwrap();
+        assert_eq!((is_used, made.plan.is_idle()), (is_same, true), "{event:?} {:?}", made.plan.changes);
     }
 }

@@ -1,29 +1,29 @@
-//! The plan of a process that makes one after another: the last one stands as long as nothing that it was made from has moved.
+//! The plan of a process that makes one after another: the last one is used again as long as nothing that it was made from has moved.
 
 use super::inputs::PlanRequest;
 use super::plan::{MadePlan, PlanError, make_plan_and};
 use super::plan_ground::PlanGround;
 use crate::progress::Progress;
 
-/// The last plan of a process, where it may stand for the next one.
+/// The last plan of a process, where it may be used again.
 #[derive(Debug, Default)]
-pub struct StandingPlan {
+pub struct LastPlan {
     /// The plan, and what it was made from.
     last: Option<(MadePlan, PlanGround)>,
 }
 
-impl StandingPlan {
+impl LastPlan {
     /// Makes a plan, or gives the last one again where it is provably the plan that would be made: the same to the octet, but for
     /// the times when it was made and expires. All requests are for the same, at other times.
     ///
-    /// A plan that changes something never stands: what it changes is about to move.
+    /// A plan that changes something is never used again: what it changes is about to move.
     ///
     /// Errors: [`PlanError`].
     pub fn plan(&mut self, request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
         if let Some((made, ground)) = self.last.take() {
-            match ground.still_stands(request) {
+            match ground.check(request) {
                 Ok(()) => {
-                    tracing::info!("nothing has moved since the plan of {}, which stands", made.plan.created);
+                    tracing::info!("nothing has moved since the plan of {}, which is used again", made.plan.created);
                     let again = made.again(request.now);
                     self.last = Some((made, ground));
                     return Ok(again);
