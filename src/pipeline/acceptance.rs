@@ -28,30 +28,20 @@ pub(super) fn of_plan(
     request: &ApplyConduct<'_>,
     state: &dyn AcceptanceRecord,
 ) -> Vec<ExportToAccept> {
-    // Where it cannot be read, what follows says so.
-    let accepted = state.exports().unwrap_or_default();
-    accepting(used(plan, settings, request.workspace, &accepted), request, state)
-}
-
-/// What is kept of exports that are accepted.
-fn accepting(
-    exports: Vec<ExportFiles>,
-    request: &ApplyConduct<'_>,
-    state: &dyn AcceptanceRecord,
-) -> Vec<ExportToAccept> {
-    if exports.is_empty() {
-        return Vec::new();
-    }
-    match sorted(exports, state) {
-        Ok((mut accepting, changed)) => {
-            accepting.extend(anew(&changed, request).into_iter().map(ExportToAccept::Anew));
-            accepting
-        }
+    match state.exports() {
+        Ok(accepted) => accepting(used(plan, settings, request.workspace, &accepted), request, &accepted),
         Err(error) => {
             tracing::debug!("no export is recorded as accepted: {error}");
             Vec::new()
         }
     }
+}
+
+/// What is kept of exports that are accepted, where these were `accepted` last.
+fn accepting(exports: Vec<ExportFiles>, request: &ApplyConduct<'_>, accepted: &[Acceptance]) -> Vec<ExportToAccept> {
+    let (same, changed) = sorted(exports, accepted);
+    let same = same.into_iter().map(|export| ExportToAccept::Again(export.source));
+    same.chain(anew(&changed, request).into_iter().map(ExportToAccept::Anew)).collect()
 }
 
 /// Accepts the exports of a plan that has nothing to do, where any is not the accepted one already. A state that is in
@@ -61,20 +51,19 @@ pub(super) fn accept_idle(
     request: &ApplyConduct<'_>,
     (address, kept): (&StateAddress, OpenedState),
 ) {
-    let accepted = kept.as_ref().ok().and_then(Option::as_ref).and_then(|state| state.exports().ok());
-    let exports = used(plan, settings, request.workspace, &accepted.unwrap_or_default());
-    let is_accepted = || {
-        let Some(state) = kept? else { return Ok(exports.is_empty()) };
-        Ok::<bool, Problem>(sorted(exports.clone(), &*state)?.1.is_empty())
-    };
     let accept = || {
+        let accepted = kept?.map_or_else(|| Ok(Vec::new()), |state| state.exports())?;
+        let exports = used(plan, settings, request.workspace, &accepted);
+        if sorted(exports.clone(), &accepted).1.is_empty() {
+            return Ok(());
+        }
         let _lock = StateLock::take(address, request.who, request.now)?;
         let mut state = state::open_to_write(address)?;
-        // A file that changes in the meantime is found when it is read.
-        let accepting = accepting(exports.clone(), request, &*state);
+        // A file that changes in the meantime is found when it is read, and another run may have accepted some.
+        let accepting = accepting(exports, request, &state.exports()?);
         state.accept(&accepting, &Acceptor::IdleApply(request.who), request.now)
     };
-    let done = is_accepted().and_then(|is_accepted| if is_accepted { Ok(()) } else { accept() });
+    let done: Result<(), Problem> = accept();
     if let Err(error) = done {
         tracing::debug!("no export is recorded as accepted: {error}");
     }
@@ -129,15 +118,10 @@ pub(super) fn believed(
 }
 
 /// Sorts exports into those that are the accepted ones already, and the others.
-fn sorted(
-    exports: Vec<ExportFiles>,
-    state: &dyn AcceptanceRecord,
-) -> Result<(Vec<ExportToAccept>, Vec<ExportFiles>), Problem> {
-    let accepted = state.exports()?;
+fn sorted(exports: Vec<ExportFiles>, accepted: &[Acceptance]) -> (Vec<ExportFiles>, Vec<ExportFiles>) {
     let is_accepted =
         |export: &ExportFiles| accepted.iter().any(|own| own.source == export.source && own.files == export.digests);
-    let (same, changed): (Vec<ExportFiles>, Vec<ExportFiles>) = exports.into_iter().partition(is_accepted);
-    Ok((same.into_iter().map(|export| ExportToAccept::Again(export.source)).collect(), changed))
+    exports.into_iter().partition(is_accepted)
 }
 
 /// Reads exports that changed, with their rows, dates and switches.

@@ -115,6 +115,9 @@ fn found(
     request: &ApplyConduct<'_>,
     state: Option<&dyn State>,
 ) -> Result<Option<PodStates>, Problem> {
+    if settings.sources.iter().all(|spec| spec.name != PODS) {
+        return Ok(None);
+    }
     let accepted = state.map(|state| state.exports()).transpose()?.unwrap_or_default();
     let exports = acceptance::believed(plan, settings, request.workspace, &accepted);
     let Some(export) = exports.into_iter().find(|export| export.source == PODS) else { return Ok(None) };

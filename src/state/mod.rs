@@ -152,8 +152,8 @@ pub fn stamp(address: &StateAddress) -> Option<StateStamp> {
         return Some(StateStamp(None));
     }
     // What a process has not taken into the file is in one of these, next to it.
-    let is_there = |end: &&str| address.next_to(end).file().try_exists().unwrap_or(true);
-    let is_busy = ["-wal", "-journal"].iter().any(|end| is_there(&end));
+    let is_there = |end: &str| address.next_to(end).file().try_exists().unwrap_or(true);
+    let is_busy = ["-wal", "-journal"].into_iter().any(is_there);
     let stamp = FileStamp::of(file).filter(|_| !is_busy)?;
     Some(StateStamp(Some(stamp)))
 }

@@ -225,7 +225,7 @@ fn a_plan_is_used_again_until_something_moves() {
     let files = files();
     let Some(rig) = Rig::of_files(Kind::Bind, files.path()) else { return };
     let workspace = rig.workspace.path();
-    let running = Running::start(workspace, &["--interval", "200ms", "-v"]);
+    let running = Running::start(workspace, &["--interval", "0s", "-v"]);
     let used = || running.said("nothing has moved");
     let used_again = |what: &str| {
         let before = used();
