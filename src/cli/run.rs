@@ -241,7 +241,7 @@ impl PassLoop<'_> {
         if self.args.dry_run || self.args.once {
             let role = if self.args.dry_run { RunningRole::Plans } else { RunningRole::Leads };
             self.desk.note(|news| (news.obstacle, news.role) = (None, role));
-            return PassTurn::Pass;
+            return self.go_on();
         }
         let role = match self.role(&state) {
             Ok(role) => role,
@@ -262,7 +262,14 @@ impl PassLoop<'_> {
             self.tell(&says, |shared| output::note(shared.log_format, shared.quiet, &says));
             return PassTurn::Wait;
         }
-        self.told = None;
+        self.go_on()
+    }
+
+    /// Makes a pass; says so where the last thing that was said is why there is none.
+    fn go_on(&mut self) -> PassTurn {
+        if self.told.take().is_some() {
+            output::note(self.shared.log_format, self.shared.quiet, "this process makes the passes now");
+        }
         PassTurn::Pass
     }
 

@@ -83,12 +83,12 @@ impl PlanGround {
             return Err("the clock");
         }
         if !read::still_shows(request.workspace, &self.traces) {
-            return Err("a file");
+            return Err("a file, or one was written just before it was read");
         }
         if state::stamp(address).as_ref() != Some(stamp) {
             return Err("the state");
         }
-        if self.are_zones_the_same(request) { Ok(()) } else { Err("a zone, or its target cannot tell") }
+        if self.are_zones_the_same(request) { Ok(()) } else { Err("a zone, or a server did not say") }
     }
 
     /// Whether each target says that its copies have not moved.
