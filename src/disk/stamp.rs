@@ -23,13 +23,19 @@ pub struct FileStamp {
 
 impl FileStamp {
     /// The stamp of the file at a path, links followed; none where there is no file, or a later write might leave the same stamp.
+    ///
+    /// The file is not opened: where a process closes a file, it loses its locks on it, such as those of an open database.
     pub fn of(path: &Path) -> Option<FileStamp> {
+        FileStamp::at(&path.metadata().ok()?, SystemTime::now())
+    }
+
+    /// The same, of a file that is opened for this: then a file server is asked anew.
+    pub fn of_opened(path: &Path) -> Option<FileStamp> {
         // Opening a pipe would wait for a writer.
         if !path.metadata().ok()?.is_file() {
             return None;
         }
         let now = SystemTime::now();
-        // Of a file that is opened a file server is asked anew.
         FileStamp::at(&File::open(path).ok()?.metadata().ok()?, now)
     }
 

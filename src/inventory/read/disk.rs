@@ -87,7 +87,7 @@ impl WorkspaceFolder {
     pub fn still_shows(&self, traces: &FolderTraces) -> bool {
         let FolderTraces { files, names, patterns } = traces;
         let finds = |trace: &PatternTrace| self.find_any(&trace.pattern, trace.ignored.as_deref()).ok() == trace.found;
-        files.iter().all(|(path, seen)| seen.is_some() && FileStamp::of(path) == *seen)
+        files.iter().all(|(path, seen)| seen.is_some() && FileStamp::of_opened(path) == *seen)
             && names.iter().all(|(name, lacks)| self.lacks(name) == *lacks)
             && patterns.iter().all(finds)
     }
