@@ -107,7 +107,9 @@ impl ReadTarget for SampleTarget {
     }
 
     fn still_has(&self, stamps: &[&ZoneStamp]) -> bool {
-        let is_same = |stamp: &&ZoneStamp| self.0.read_zone(&stamp.zone).is_ok_and(|read| ZoneStamp::of(&read.contents) == **stamp);
+        let is_same = |stamp: &&ZoneStamp| {
+            self.0.read_zone(&stamp.zone).is_ok_and(|read| ZoneStamp::of(&read.contents) == **stamp)
+        };
         stamps.iter().all(is_same)
     }
 }
