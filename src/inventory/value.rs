@@ -370,6 +370,12 @@ text_in_documents!(Duration, |text| text
     .parse()
     .map_err(|()| format!("`{text}` is not a length of time such as `1h`")));
 
+/// Whether a name that was given up then is not to be given again yet: only longer ago than the cooldown is enough.
+pub fn is_cooling(released: Time, now: Time, cooldown: Duration) -> bool {
+    // A time to come is not longer ago either.
+    now.since(released).is_none_or(|age| age <= cooldown)
+}
+
 /// How far after the clock a date may be, for clocks that differ (the documented formats' bound).
 pub const CLOCK_SKEW: Duration = Duration::from_secs(300);
 

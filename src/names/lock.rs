@@ -7,12 +7,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::taken::is_cooling;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::LockRow;
 use crate::inventory::source::is_conflict_marker;
-use crate::inventory::value::{Inv, Time};
+use crate::inventory::value::{Inv, Time, is_cooling};
 
 /// A row that names.lock gets.
 #[derive(Debug, Clone, PartialEq, Eq)]

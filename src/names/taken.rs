@@ -11,7 +11,7 @@ use super::holders::named;
 use crate::dns::{Name, NameRef, ZoneContents};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Project, ProjectIndex};
-use crate::inventory::value::{Duration, Inv, Time};
+use crate::inventory::value::{Inv, Time, is_cooling};
 use crate::live::{Live, LiveZone};
 use crate::target::OpaqueRecords;
 
@@ -126,12 +126,6 @@ impl LiveLabels {
         }
         LiveLabels(ByHash::new(labels, |hash| lead(*hash)))
     }
-}
-
-/// Whether a name that was given up then is not to be given again yet: only longer ago than the cooldown is enough.
-pub fn is_cooling(released: Time, now: Time, cooldown: Duration) -> bool {
-    // A time to come is not longer ago either.
-    now.since(released).is_none_or(|age| age <= cooldown)
 }
 
 /// The domains of all projects: a short name is taken if any of them has a record at it.
@@ -306,6 +300,7 @@ mod tests {
     use super::super::fixture::{at, inventory, inventory_of};
     use super::*;
     use crate::dns::{Rtype, Ttl, ZoneBuilder, ZoneName};
+    use crate::inventory::value::Duration;
     use crate::live::{Apexes, LiveZone};
 
     /// Why a short name is not free, and why it is not the host's of each number alone.

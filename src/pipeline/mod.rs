@@ -168,6 +168,9 @@ pub mod cms;
 pub mod cms_access;
 
 #[cfg(test)]
+mod fixture;
+
+#[cfg(test)]
 mod simulation;
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use super::apply::{self, PlanToApply};
-use super::conduct::{ApplyConduct, NoLog};
+use super::conduct::ApplyConduct;
+use super::fixture::{Silent, conduct};
 use super::{MadePlan, PlanRequest, init, make_plan, settings};
 use crate::dns::{Name, Rtype, ZoneName};
 use crate::inventory::value::Time;
@@ -16,15 +16,6 @@ use crate::progress::{Progress, RunStage};
 use crate::provider::cache::CacheUse;
 use crate::reading::ReadingTerms;
 use crate::reading::open::open_targets;
-
-/// Shows no progress.
-struct Silent;
-
-impl Progress for Silent {
-    fn stage(&self, _: RunStage, _: Option<u64>) {}
-
-    fn step(&self) {}
-}
 
 /// Counts the steps of stages.
 #[derive(Default)]
@@ -99,24 +90,8 @@ fn a_provider_is_one_folder_and_one_word() {
     assert_eq!(sealed.plan().changes.len(), 2, "{:?}", sealed.plan());
     assert!(addresses(workspace, "example.net", "dc0-0002.example.net").is_empty());
 
-    let conduct = ApplyConduct {
-        workspace,
-        now: now(),
-        read_at: None,
-        began: Instant::now(),
-        who: "tests",
-        reason: None,
-        max_failures: None,
-        run: 1,
-        interrupted: &AtomicBool::new(false),
-        allow: &[],
-        auto: false,
-        ignores_gates: false,
-        ignores_approvals: false,
-        waits: false,
-        log: &NoLog,
-        is_patient: false,
-    };
+    let interrupted = AtomicBool::new(false);
+    let conduct = ApplyConduct { who: "tests", ..conduct(workspace, now(), 1, &interrupted) };
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
     let ran = apply::apply(&given, &conduct, &Silent).unwrap();
     assert!(ran.refusal.is_none() && ran.is_journaled, "{ran:?}");

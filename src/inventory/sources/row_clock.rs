@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::inventory::value::{CLOCK_SKEW, Duration, Time};
+use crate::inventory::value::{CLOCK_SKEW, Duration, Time, is_cooling};
 
 /// The clock that rows are compared with, from any thread. It remembers when the answer to a question will be another one.
 #[derive(Debug)]
@@ -36,8 +36,7 @@ impl RowClock {
 
     /// Whether a name that was given up then is not to be given again yet.
     pub fn is_cooling(&self, released: Time, cooldown: Duration) -> bool {
-        // A time in the future is not longer ago than the cooldown either.
-        let is_cooling = self.now.since(released).is_none_or(|age| age <= cooldown);
+        let is_cooling = is_cooling(released, self.now, cooldown);
         if is_cooling {
             self.note(released.plus(cooldown));
         }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -15,25 +15,16 @@ use super::*;
 use crate::dns::{Name, Rdata, Rtype, Ttl, ZoneName};
 use crate::inventory::value::{self, Time};
 use crate::pipeline::apply::{self, PlanToApply};
-use crate::pipeline::conduct::{ApplyConduct, NoLog};
+use crate::pipeline::conduct::ApplyConduct;
+use crate::pipeline::fixture::{Silent, conduct};
 use crate::pipeline::make_plan;
 use crate::plan::{SealedPlan, document};
-use crate::progress::RunStage;
 use crate::provider::cache::CacheUse;
 use crate::provider::memory::message::{UpdateInstruction, UpdateMessage};
 use crate::provider::sample_primary;
 
 /// Longer than it takes until a later write must have another time: a stamp is certain then.
 const OLD: Duration = Duration::from_millis(40);
-
-/// Shows no progress.
-struct Silent;
-
-impl Progress for Silent {
-    fn stage(&self, _: RunStage, _: Option<u64>) {}
-
-    fn step(&self) {}
-}
 
 /// What happens between two plans.
 #[derive(Debug, Clone)]
@@ -133,24 +124,8 @@ fn shown(made: &MadePlan) -> (String, String) {
 
 /// Does what a plan says.
 fn apply(workspace: &Path, made: MadePlan, now: Time) {
-    let conduct = ApplyConduct {
-        workspace,
-        now,
-        read_at: None,
-        began: Instant::now(),
-        who: "tests",
-        reason: None,
-        max_failures: None,
-        run: 1,
-        interrupted: &AtomicBool::new(false),
-        allow: &[],
-        auto: false,
-        ignores_gates: false,
-        ignores_approvals: false,
-        waits: false,
-        log: &NoLog,
-        is_patient: false,
-    };
+    let interrupted = AtomicBool::new(false);
+    let conduct = ApplyConduct { who: "tests", ..conduct(workspace, now, 1, &interrupted) };
     let sealed = SealedPlan::new(made.plan);
     let given = PlanToApply { sealed: &sealed, place: "the plan", expect: None };
     apply::apply(&given, &conduct, &Silent).unwrap();

@@ -55,30 +55,14 @@ use self::seeds::search;
 
 use self::story::{Violation, play};
 use crate::inventory::value::Time;
-use crate::pipeline::conduct::{ApplyConduct, NoLog};
+use crate::pipeline::conduct::ApplyConduct;
+use crate::pipeline::fixture;
 use crate::state::Sqlite;
 use crate::target::PoolName;
 
 /// How a run of a story applies: as nothing is said on the command line.
 fn conduct(now: Time, run: u64, interrupted: &AtomicBool) -> ApplyConduct<'_> {
-    ApplyConduct {
-        workspace: Path::new("."),
-        now,
-        read_at: None,
-        began: Instant::now(),
-        who: "",
-        reason: None,
-        max_failures: None,
-        run,
-        interrupted,
-        allow: &[],
-        auto: false,
-        ignores_gates: false,
-        ignores_approvals: false,
-        waits: false,
-        log: &NoLog,
-        is_patient: false,
-    }
+    fixture::conduct(Path::new("."), now, run, interrupted)
 }
 
 /// The pool of all zones.

@@ -19,7 +19,7 @@ use super::meter::ReadMeter;
 use super::settings::ServerAddress;
 use super::wire::Connection;
 use super::{NameServers, explain_wire, query, random_id};
-use crate::dns::{Name, RdataRef, Rrset, Rtype, ZoneContents, ZoneName};
+use crate::dns::{Name, RdataRef, Rtype, ZoneContents, ZoneName};
 use crate::inventory::value::Time;
 use crate::provider::cache::{Cache, CachedZone, KeptSize};
 use crate::provider::outage::place_of;
@@ -28,22 +28,13 @@ use crate::target::{Marker, Question, ZoneStamp, marker_key};
 /// How long a server may be silent when it is asked what moved: a transfer waits as long as the settings say.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a server says of a zone, by which it has moved or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ZoneStanding {
-    /// Its SOA, where the server has authority for the zone.
-    soa: Option<Rrset>,
-    /// Its marker, where there is one.
-    marker: Option<Rrset>,
-}
-
 /// What a server said of many zones.
 #[derive(Debug)]
 pub struct ZoneStandings {
     /// The server.
     server: ServerAddress,
     /// What it said.
-    of: HashMap<ZoneName, ZoneStanding>,
+    of: HashMap<ZoneName, ZoneStamp>,
 }
 
 /// From which server a zone is read, and how.
@@ -91,9 +82,8 @@ impl NameServers {
         // Whatever fails is reported where the zone is read.
         let Ok(key) = self.key() else { return false };
         let zones: Vec<&ZoneName> = stamps.iter().map(|stamp| &stamp.zone).collect();
-        let is_same = |(stamp, standing): (&&ZoneStamp, &ZoneStanding)| {
-            let ZoneStamp { soa, marker, .. } = stamp;
-            soa.is_some() && standing.soa == *soa && is_same_marker(marker.as_ref(), standing.marker.as_ref())
+        let is_same = |(stamp, standing): (&&ZoneStamp, &ZoneStamp)| {
+            has_same_soa(stamp, standing) && has_same_marker(stamp, standing)
         };
         let standings = self.ask_standings(server, &zones, key);
         standings.is_ok_and(|standings| stamps.iter().zip(&standings).all(is_same))
@@ -150,12 +140,11 @@ impl NameServers {
                 Err(failure) => return Ok(ZoneMove::Unknown(Some(failure.to_string()))),
             },
         };
-        let soa = rrset(&kept.contents, zone.as_name().to_name(), Rtype::SOA);
-        let marker = marker_of(zone).and_then(|name| rrset(&kept.contents, name, Rtype::TXT));
-        if standing.soa.is_some() && standing.soa == soa {
+        let stamp = ZoneStamp::of(&kept.contents);
+        if has_same_soa(&stamp, &standing) {
             // An apply of zonewright since then left another marker.
             let why = || "its marker changed, but its serial did not".to_owned();
-            return Ok(if is_same_marker(marker.as_ref(), standing.marker.as_ref()) {
+            return Ok(if has_same_marker(&stamp, &standing) {
                 ZoneMove::Not(kept)
             } else {
                 ZoneMove::Unknown(Some(why()))
@@ -176,7 +165,7 @@ impl NameServers {
     }
 
     /// Transfers what changed in a zone, up to the serial that the server has.
-    fn take_differences(&self, terms: &ReadTerms<'_>, kept: &CachedZone, standing: &ZoneStanding) -> ZoneMove {
+    fn take_differences(&self, terms: &ReadTerms<'_>, kept: &CachedZone, standing: &ZoneStamp) -> ZoneMove {
         let (server, zone, was) = (terms.server, kept.contents.apex(), kept.contents.serial());
         match self.increment(terms, &kept.contents) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
@@ -229,7 +218,7 @@ impl NameServers {
         server: &ServerAddress,
         zones: &[&ZoneName],
         key: Option<Arc<Key>>,
-    ) -> Result<Vec<ZoneStanding>, ServerFailure> {
+    ) -> Result<Vec<ZoneStamp>, ServerFailure> {
         let soas = zones.iter().map(|zone| Question { name: zone.as_name().to_name(), rtype: Rtype::SOA });
         let markers = zones.iter().map(|zone| {
             // For a zone whose name is too long for a marker, its own TXT is asked for and ignored.
@@ -242,7 +231,8 @@ impl NameServers {
         let asker = Asker { server, zone: &root, key, timeout, window: DEFAULT_WINDOW, limits };
         let mut soas = asker.ask_to(&questions, query::read_own)?;
         let markers = soas.split_off(zones.len());
-        Ok(soas.into_iter().zip(markers).map(|(soa, marker)| ZoneStanding { soa, marker }).collect())
+        let stamp = |(zone, (soa, marker)): (&&ZoneName, _)| ZoneStamp { zone: (*zone).clone(), soa, marker };
+        Ok(zones.iter().zip(soas.into_iter().zip(markers)).map(stamp).collect())
     }
 
     /// What zones of a server are kept as: the server, and the key, by which it may show another view of them.
@@ -278,22 +268,21 @@ fn would_fail_too(failure: &ServerFailure) -> bool {
     }
 }
 
+/// Whether a server has a zone with the SOA that was kept.
+fn has_same_soa(kept: &ZoneStamp, standing: &ZoneStamp) -> bool {
+    standing.soa.is_some() && standing.soa == kept.soa
+}
+
 /// Whether the marker of a zone is the one that was kept. Where none was kept, a wildcard may answer in its place.
-fn is_same_marker(kept: Option<&Rrset>, standing: Option<&Rrset>) -> bool {
-    kept == standing || kept.is_none() && standing.and_then(Marker::of_rrset).is_none()
+fn has_same_marker(kept: &ZoneStamp, standing: &ZoneStamp) -> bool {
+    kept.marker == standing.marker
+        || kept.marker.is_none() && standing.marker.as_ref().and_then(Marker::of_rrset).is_none()
 }
 
 /// Whether a zone has the SOA that was seen, and not the marker that was seen.
-fn leads_elsewhere(contents: &ZoneContents, standing: &ZoneStanding) -> bool {
-    let zone = contents.apex();
-    let marker = marker_of(zone).and_then(|name| rrset(contents, name, Rtype::TXT));
-    let is_there = standing.soa == rrset(contents, zone.as_name().to_name(), Rtype::SOA);
-    is_there && !is_same_marker(marker.as_ref(), standing.marker.as_ref())
-}
-
-/// One RRset of a zone.
-fn rrset(contents: &ZoneContents, owner: Name, rtype: Rtype) -> Option<Rrset> {
-    contents.rrset(owner.as_name(), rtype).map(|found| found.to_rrset())
+fn leads_elsewhere(contents: &ZoneContents, standing: &ZoneStamp) -> bool {
+    let own = ZoneStamp::of(contents);
+    standing.soa == own.soa && !has_same_marker(&own, standing)
 }
 
 #[cfg(test)]
