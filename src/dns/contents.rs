@@ -39,6 +39,19 @@ impl RecordPlace {
     }
 }
 
+/// A record that replaces the one in its place, where there is one.
+#[derive(Debug)]
+pub(super) struct RecordReplacement {
+    /// The hash of its owner.
+    pub hash: u64,
+    /// The number of the record in its place, or of that before which it belongs.
+    pub number: u32,
+    /// Whether there is one in its place.
+    pub is_there: bool,
+    /// The record as the arena has it; empty where only the one in its place goes.
+    pub octets: Vec<u8>,
+}
+
 /// All records of one zone, each once, searchable by owner name.
 #[derive(Debug)]
 pub struct ZoneContents {
@@ -122,6 +135,77 @@ impl ZoneContents {
         Ok(ZoneContents { apex, arena, places, directory, serial, marks: BTreeMap::new() })
     }
 
+    /// The number of a record, by the hash of its owner and what identifies it.
+    ///
+    /// Errors: it is not there; the number of the record before which it belongs.
+    pub(super) fn number_of(&self, hash: u64, identity: (&[u8], [u8; 2], &[u8])) -> Result<u32, u32> {
+        let Range { start, end } = self.directory.range(hash);
+        for number in start..end {
+            let record = self.record(number);
+            match (xxh3_64(record.owner), record.identity()).cmp(&(hash, identity)) {
+                Ordering::Less => {}
+                Ordering::Equal => return Ok(number),
+                Ordering::Greater => return Err(number),
+            }
+        }
+        Err(end)
+    }
+
+    /// The same zone with some records replaced, in the order of all; what stays is copied in large pieces.
+    ///
+    /// Errors: `TooLarge`, and those about SOA records.
+    pub(super) fn with_replacements(&self, replaced: &[RecordReplacement]) -> Result<ZoneContents, ContentsError> {
+        let serial = self.serial_with(replaced)?;
+        let more: usize = replaced.iter().map(|record| record.octets.len()).sum();
+        let mut arena = Vec::with_capacity(self.arena.len() + more);
+        let mut places = Vec::with_capacity(self.places.len() + replaced.len());
+        let mut at = 0;
+        let keep = |at: u32, to: u32, arena: &mut Vec<u8>, places: &mut Vec<RecordPlace>| {
+            // Offsets beyond 4 GiB are found out at the end.
+            let ahead = (arena.len() as u32).wrapping_sub(self.start_of(at) as u32);
+            let moved = |place: &RecordPlace| RecordPlace { start: place.start.wrapping_add(ahead), ..*place };
+            places.extend(self.places[at as usize..to as usize].iter().map(moved));
+            arena.extend_from_slice(&self.arena[self.start_of(at)..self.start_of(to)]);
+        };
+        for RecordReplacement { hash, number, is_there, octets } in replaced {
+            keep(at, *number, &mut arena, &mut places);
+            if !octets.is_empty() {
+                places.push(RecordPlace::new(*hash, arena.len() as u32));
+                arena.extend_from_slice(octets);
+            }
+            at = number + u32::from(*is_there);
+        }
+        keep(at, self.places.len() as u32, &mut arena, &mut places);
+        u32::try_from(arena.len()).map_err(|_| ContentsError::TooLarge)?;
+        let more = |record: &RecordReplacement| {
+            (record.hash, i32::from(!record.octets.is_empty()) - i32::from(record.is_there))
+        };
+        let directory = self.directory.with(replaced.iter().map(more));
+        Ok(ZoneContents::of_ordered(self.apex.clone(), serial, arena, places, directory))
+    }
+
+    /// The serial of the SOA with some records replaced.
+    ///
+    /// Errors: there is none at the apex, or there are two, or one elsewhere.
+    fn serial_with(&self, replaced: &[RecordReplacement]) -> Result<Serial, ContentsError> {
+        let (mut serial, mut count) = (self.serial, 1);
+        for RecordReplacement { number, is_there, octets, .. } in replaced {
+            let is_soa = |record: &ArenaRecord<'_>| record.rtype == Rtype::SOA.to_int().to_be_bytes();
+            if *is_there && is_soa(&self.record(*number)) {
+                count -= 1;
+            }
+            if let Some((record, _)) = ArenaRecord::split(octets).filter(|(record, _)| is_soa(record)) {
+                serial = soa_serial(record.owner, record.rdata)?;
+                count += 1;
+            }
+        }
+        match count {
+            1 => Ok(serial),
+            count if count < 1 => Err(ContentsError::NoSoa),
+            _ => Err(ContentsError::TwoSoas),
+        }
+    }
+
     /// All records, one behind the other, in an order that depends on nothing but the contents: for
     /// [`ZoneContents::from_octets`].
     pub fn octets(&self) -> &[u8] {
@@ -143,10 +227,13 @@ impl ZoneContents {
         self.rrsets_from(0, self.places.len() as u32)
     }
 
-    /// The RRsets whose first records are numbered within `part`, in the same order as [`ZoneContents::rrsets`].
-    pub fn rrsets_in(&self, part: Range<u32>) -> impl Iterator<Item = RrsetRef<'_>> {
-        let from = part.clone().find(|number| !self.goes_on(*number)).unwrap_or(part.end);
-        self.rrsets_from(from, self.places.len() as u32).take_while(move |rrset| rrset.first < part.end)
+    /// The RRset that has the record with this number; none past the last record.
+    pub fn rrset_with(&self, number: u32) -> Option<RrsetRef<'_>> {
+        let mut first = number;
+        while self.goes_on(first) {
+            first -= 1;
+        }
+        self.rrset_from(first)
     }
 
     /// The RRset whose first record has this number; none past the last record.
@@ -375,7 +462,7 @@ impl ZoneContents {
 }
 
 /// How many octets two slices begin with alike.
-fn same_octets(one: &[u8], other: &[u8]) -> usize {
+pub fn same_octets(one: &[u8], other: &[u8]) -> usize {
     /// How many octets are compared at a time.
     const BLOCK: usize = 4096;
     let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK)).take_while(|(one, other)| one == other);
@@ -529,19 +616,19 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_each_rrset_once() {
+    fn an_rrset_is_found_by_each_of_its_records() {
         let zone = zone(&[
             ("a.example.net", 60, 1),
             ("b.example.net", 60, 2),
             ("a.example.net", 60, 3),
             ("c.example.net", 60, 1),
         ]);
-        let all: Vec<u32> = zone.rrsets().map(RrsetRef::id).collect();
-        for size in 1..=6 {
-            let parts = (0..5).step_by(size).map(|from| from..(from + size as u32).min(5));
-            let found: Vec<u32> = parts.flat_map(|part| zone.rrsets_in(part)).map(RrsetRef::id).collect();
-            assert_eq!(found, all, "parts of {size}");
+        for rrset in zone.rrsets() {
+            let found: Vec<u32> =
+                rrset.numbers().filter_map(|number| zone.rrset_with(number)).map(RrsetRef::id).collect();
+            assert_eq!(found, vec![rrset.id(); rrset.record_count()]);
         }
+        assert!(zone.rrset_with(zone.record_count() as u32).is_none());
     }
 
     #[test]

@@ -28,6 +28,26 @@ impl HashDirectory {
         HashDirectory { begins, shift }
     }
 
+    /// That of the list with more entries of some hashes, or fewer: each with how many; sorted by hash.
+    pub fn with(&self, more: impl Iterator<Item = (u64, i32)>) -> HashDirectory {
+        let mut begins = self.begins.clone();
+        let (mut from, mut ahead) = (begins.len(), 0_i32);
+        let shift = |begins: &mut [u32], ahead: i32| {
+            begins.iter_mut().for_each(|begin| *begin = begin.wrapping_add_signed(ahead));
+        };
+        for (hash, count) in more {
+            let to = (hash >> self.shift) as usize + 1;
+            if from < to {
+                shift(&mut begins[from..to], ahead);
+            }
+            (from, ahead) = (to, ahead + count);
+        }
+        if from < begins.len() {
+            shift(&mut begins[from..], ahead);
+        }
+        HashDirectory { begins, shift: self.shift }
+    }
+
     /// The part of the list that contains a hash, if the list contains it at all.
     pub fn range(&self, hash: u64) -> Range<u32> {
         let value = (hash >> self.shift) as usize;
@@ -38,6 +58,18 @@ impl HashDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_with_other_entries_is_found_in_as_well() {
+        let hashes: Vec<u64> = (0..100_u64).map(|number| number << 57 | number).collect();
+        let directory = HashDirectory::new(hashes.iter().copied());
+        // The third goes, and two more of the tenth and one of the last come.
+        let other = directory.with([(hashes[2], -1), (hashes[9], 2), (hashes[99], 1)].into_iter());
+        let listed = [&hashes[..2], &hashes[3..10], &[hashes[9]; 2], &hashes[10..], &[hashes[99]]].concat();
+        for (place, hash) in (0..).zip(listed) {
+            assert!(other.range(hash).contains(&place), "{hash:x} {place} {:?}", other.range(hash));
+        }
+    }
 
     #[test]
     fn every_hash_lies_in_its_range() {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use domain::base::Rtype;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::contents::ZoneContents;
+use super::contents::{RecordReplacement, ZoneContents};
 use super::name::NameRef;
 use super::record::{ArenaRecord, ContentsError};
 use super::ttl::Ttl;
@@ -90,28 +90,21 @@ impl<'a> ZoneEdits<'a> {
         if self.is_left {
             return Err(ContentsError::OutOfZone);
         }
-        let mut octets = Vec::with_capacity(self.base.octets().len());
-        let mut rest = self.base.octets();
-        for (identity, ttl) in &self.now {
+        let replacement = |(identity, ttl): (&RecordIdentity, &Option<Ttl>)| {
             let RecordIdentity { hash, owner, rtype, rdata } = identity;
-            // Records before it stay; a record in its place is replaced.
-            while let Some((record, next)) = ArenaRecord::split(rest) {
-                let here = (xxh3_64(record.owner), record.identity());
-                let place = here.cmp(&(*hash, (&**owner, *rtype, &**rdata)));
-                if place.is_gt() {
-                    break;
-                }
-                if place.is_lt() {
-                    octets.extend_from_slice(&rest[..rest.len() - next.len()]);
-                }
-                rest = next;
-            }
+            let number = self.base.number_of(*hash, (owner, *rtype, rdata));
+            let mut octets = Vec::new();
             if let Some(ttl) = ttl {
                 ArenaRecord { owner, rtype: *rtype, ttl: ttl.as_secs().to_be_bytes(), rdata }.append_to(&mut octets);
             }
-        }
-        octets.extend_from_slice(rest);
-        ZoneContents::from_octets(self.base.apex().clone(), octets)
+            RecordReplacement {
+                hash: *hash,
+                number: number.unwrap_or_else(|there| there),
+                is_there: number.is_ok(),
+                octets,
+            }
+        };
+        self.base.with_replacements(&self.now.iter().map(replacement).collect::<Vec<_>>())
     }
 
     /// The TTL that a record has now, to be changed: `Some(None)` for a record that is not there, `None` for one whose
@@ -194,8 +187,30 @@ mod tests {
                     (false, _) => {}
                 }
             }
-            assert_eq!(edits.finish().unwrap().octets(), zone(&records).octets());
+            let (edited, built) = (edits.finish().unwrap(), zone(&records));
+            assert_eq!((edited.octets(), edited.serial()), (built.octets(), built.serial()));
+            let found = |zone: &ZoneContents, number| {
+                zone.rrset(owner(number).as_name(), Rtype::AAAA).map(|rrset| rrset.to_rrset())
+            };
+            (0..6).for_each(|number| assert_eq!(found(&edited, number), found(&built, number)));
         }
+    }
+
+    #[test]
+    fn a_zone_has_the_soa_that_edits_leave() {
+        let base = zone(&Known::new());
+        let soa = |serial: u8| [&[0; 2][..], &[0, 0, 0, serial], &[0; 16]].concat();
+        let apex = base.apex().as_name();
+        let mut edits = ZoneEdits::new(&base);
+        edits.add(apex, Rtype::SOA, Ttl::DEFAULT, &soa(7)).unwrap();
+        assert_eq!(edits.finish().err(), Some(ContentsError::TwoSoas));
+        let mut edits = ZoneEdits::new(&base);
+        edits.remove(apex, Rtype::SOA, Ttl::DEFAULT, &soa(0)).unwrap();
+        edits.add(apex, Rtype::SOA, Ttl::DEFAULT, &soa(7)).unwrap();
+        assert_eq!(edits.finish().unwrap().serial().into_int(), 7);
+        let mut edits = ZoneEdits::new(&base);
+        edits.add(owner(1).as_name(), Rtype::SOA, Ttl::DEFAULT, &soa(7)).unwrap();
+        assert_eq!(edits.finish().err(), Some(ContentsError::StraySoa));
     }
 
     #[test]

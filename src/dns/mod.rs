@@ -39,7 +39,7 @@ pub mod wire;
 pub use builder::{MessageRecord, PushError, ZoneBuilder, ZoneRoom};
 pub use change_kind::ChangeKind;
 pub use comparison::{UnlikeRrset, ZoneComparison};
-pub use contents::{RrsetRef, ZoneContents};
+pub use contents::{RrsetRef, ZoneContents, same_octets};
 pub use domain::base::Rtype;
 pub use domain::base::Serial;
 pub use edits::{EditContradiction, ZoneEdits};

@@ -4,7 +4,7 @@
 //! other. In a fleet in order that is nearly every record, so that only the rest is listed: by address, and by the name
 //! pointed to.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -55,9 +55,8 @@ impl PairedRecords {
 
     /// Takes what is known of some records of a zone for as many others, of which the first has the number `own`.
     fn take(&self, zone: ZoneIndex, known: &PairedRecords, records: Range<u32>, own: u32) {
-        let first = records.start;
-        let paired = records.filter(|number| known.has(zone, *number));
-        paired.for_each(|number| self.set(zone, own + (number - first)));
+        let zone = zone.0 as usize;
+        self.0[zone].take(&known.0[zone], records, own);
     }
 
     /// Forgets that the records that may be the counterparts of a record have one.
@@ -68,6 +67,16 @@ impl PairedRecords {
             (None, None) => None,
         };
         if let Some(found) = counterpart {
+            found.rrset.numbers().for_each(|number| self.0[found.zone.0 as usize].clear(number));
+        }
+    }
+
+    /// Forgets that an AAAA with an address and the PTR at its reverse name match each other: of the name no host may be the holder now.
+    pub fn forget(&self, live: &Live, address: Ipv6Addr) {
+        let Some(pointer) = live.rrset(ReverseName::of(IpAddr::V6(address)).as_name(), Rtype::PTR) else { return };
+        let targets = pointer.rrset.rdata().filter_map(RdataRef::target);
+        let addresses = targets.filter_map(|target| live.rrset(target, Rtype::AAAA));
+        for found in addresses.chain([pointer]) {
             found.rrset.numbers().for_each(|number| self.0[found.zone.0 as usize].clear(number));
         }
     }
@@ -186,12 +195,22 @@ fn live_in<'l>(
     paired: &'l PairedRecords,
 ) -> impl Iterator<Item = RrsetRef<'l>> {
     let (own, number) = (live.zone(*zone), *zone);
-    let part = part.clone();
+    let (part, start) = (part.clone(), part.start);
     let is_parent = live.apexes().is_parent(number);
-    let is_open = move |rrset: &RrsetRef<'_>| rrset.numbers().any(|record| !paired.has(number, record));
     let is_own = move |rrset: &RrsetRef<'_>| !is_parent || live.zone_of(rrset.owner().as_name()) == Some(number);
-    let rrsets = own.contents().into_iter().flat_map(move |contents| contents.rrsets_in(part.clone()));
-    let meant = rrsets.filter(is_open).filter(|rrset| rtypes.contains(&rrset.rtype()));
+    let open = &paired.0[number.0 as usize];
+    let rrsets = own.contents().into_iter().flat_map(move |contents| {
+        let mut from = part.start;
+        let part = part.clone();
+        std::iter::from_fn(move || {
+            let rrset = contents.rrset_with(open.first_unset(from..part.end)?)?;
+            from = rrset.numbers().end;
+            Some(rrset)
+        })
+        // It belongs to the part of the first of its records of which nothing is known.
+        .filter(move |rrset| open.first_unset(rrset.numbers()).is_some_and(|first| first >= start))
+    });
+    let meant = rrsets.filter(|rrset| rtypes.contains(&rrset.rtype()));
     meant.filter(is_own).filter(|rrset| !own.hides_any() || !own.hides(rrset.owner().as_name()))
 }
 
