@@ -312,6 +312,7 @@ fn plan(bench: &Bench, fleet: &Path) -> Result<(), Fault> {
         recent: &recent,
         copies: &[],
         own_of_records: &BTreeMap::new(),
+        survey: None,
     };
     bench.part("hosts: derived and decided", hosts, || (), |()| decide::decide(&inventory, &live, given));
 

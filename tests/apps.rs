@@ -172,6 +172,7 @@ fn decide_on(inventory: &Inventory, folder: &Path, now: Time, statements: &KeptS
         recent: &RecentPods::default(),
         copies: &read.copies,
         own_of_records: &read.own_of_records,
+        survey: None,
     };
     decide(inventory, &read.live, input)
 }

@@ -12,6 +12,8 @@ mod shortcuts;
 #[path = "fleets/sparse.rs"]
 mod sparse;
 mod support;
+#[path = "fleets/surveys.rs"]
+mod surveys;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -11,6 +11,7 @@ use crate::change::BlockCode;
 use crate::dns::Name;
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, HostStatus};
+use crate::inventory::moves::HostMoves;
 use crate::inventory::repeats::RepeatedHashes;
 use crate::inventory::value::Mac;
 use crate::names::holders::{HolderRow, NameHolder, NameIndex, gives_name, held_name};
@@ -76,6 +77,38 @@ impl UsedValues {
     pub fn all_addresses(&self) -> impl ParallelIterator<Item = (Ipv6Addr, usize)> {
         let all = self.0.par_iter().flat_map(|part| &part.addresses);
         all.map(|(address, place)| (*address, *place as usize))
+    }
+
+    /// Forgets what the hosts at some places use; these are sorted.
+    pub fn forget(&mut self, places: &[usize]) {
+        if places.is_empty() {
+            return;
+        }
+        let is_other = |place: u32| places.binary_search(&(place as usize)).is_err();
+        for UsedPart { macs, addresses, uncertain } in &mut self.0 {
+            macs.retain(|(_, place)| is_other(*place));
+            for addresses in [addresses, uncertain] {
+                addresses.retain(|(_, place)| is_other(*place));
+            }
+        }
+    }
+
+    /// Gives hosts the places that they have now, and forgets those with other rows.
+    pub fn carry(&mut self, moves: &HostMoves) {
+        if moves.is_none() {
+            return;
+        }
+        let kept = |place: &mut u32| {
+            let now = moves.place(*place as usize);
+            *place = now.unwrap_or_default() as u32;
+            now.is_some()
+        };
+        for UsedPart { macs, addresses, uncertain } in &mut self.0 {
+            macs.retain_mut(|(_, place)| kept(place));
+            for addresses in [addresses, uncertain] {
+                addresses.retain_mut(|(_, place)| kept(place));
+            }
+        }
     }
 
     /// Takes what other hosts use.

@@ -185,6 +185,11 @@ impl Diagnostics {
         self.list.iter()
     }
 
+    /// Gives diagnostics other places.
+    pub fn move_origins(&mut self, moved: impl Fn(&mut Origin)) {
+        self.list.iter_mut().for_each(|diagnostic| moved(&mut diagnostic.origin));
+    }
+
     /// The files of which not all findings were kept, with how many more there were.
     pub fn dropped(&self) -> &[(FileId, usize)] {
         &self.dropped

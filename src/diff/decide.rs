@@ -1,6 +1,7 @@
 //! From inventory and live DNS to decisions: by the reference copies, and by those of each other target.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use super::context::{CopyBlocks, ServerNames};
 use super::filtered::PublishedNames;
@@ -11,14 +12,14 @@ use super::pod_survey::{self, PodSurvey, SurveyGround};
 use super::recent::RecentPods;
 use super::stated::{self, RivalGround, StatedClaims};
 use super::statements::KeptStatements;
+use super::survey::FleetSurvey;
 use super::waits::RrsetWaits;
-use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, affected, copies, derive, filtered};
+use super::{RuleContext, RuleGround, Selection, SubjectStandings, TrippedHosts, affected, copies, filtered};
 use crate::desired::pod_subjects::PodSubjects;
 use crate::desired::{Collisions, DesiredHosts};
 use crate::inventory::Inventory;
 use crate::inventory::value::Time;
-use crate::live::{Live, OwnRrsets, PoolCopies, ZoneIndex};
-use crate::names::{ForeseenNames, NameIndex};
+use crate::live::{Live, OwnRrsets, PairedRecords, PoolCopies, ZoneIndex};
 use crate::target::{PoolBounds, PoolName};
 
 /// What decisions depend on, in addition to the inventory and live DNS.
@@ -46,6 +47,8 @@ pub struct DecisionInput<'a> {
     pub copies: &'a [PoolCopies],
     /// What the state says of who created what in the zones of DNS update records, by record.
     pub own_of_records: &'a BTreeMap<PoolName, OwnRrsets>,
+    /// Where the survey of all hosts is put, or already is: of just this inventory and live DNS. None where it is of no further use.
+    pub survey: Option<&'a OnceLock<FleetSurvey>>,
 }
 
 /// Derives all hosts, decides the standing of each, runs the rules, and joins what they do.
@@ -113,7 +116,7 @@ fn decide_listed<T>(
     let held = given.held.only(|pool| !config.pools.iter().any(|own| own.is_of_record && own.name == *pool));
     let live = live.only(is_listed);
     let copies: Vec<PoolCopies> = given.copies.iter().map(|copies| copies.only(is_listed)).collect();
-    let given = DecisionInput { statements: &statements, held: &held, copies: &copies, ..given };
+    let given = DecisionInput { statements: &statements, held: &held, copies: &copies, survey: None, ..given };
     decide_alone(inventory, &live, given, look)
 }
 
@@ -136,7 +139,7 @@ fn decide_record(
     let (statements, held) =
         (given.statements.only(|source| source == name), given.held.only(|pool| pool.as_str() == name));
     let (copies, recent, waits) = (&[][..], &RecentPods::default(), &RrsetWaits::default());
-    let given = DecisionInput { statements: &statements, held: &held, copies, recent, waits, ..given };
+    let given = DecisionInput { statements: &statements, held: &held, copies, recent, waits, survey: None, ..given };
     let of_record = inventory.of_record(place);
     let decided = decide_alone(&of_record, &live, given, look);
     match config.update_records.find(name) {
@@ -156,32 +159,47 @@ fn decide_alone<T>(
     look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions, &[PoolCopies]) -> T,
 ) -> T {
     let DecisionInput {
-        now, servers, bounds, selection, tripped, waits, statements, held, recent, copies: pools, ..
+        now,
+        servers,
+        bounds,
+        selection,
+        tripped,
+        waits,
+        statements,
+        held,
+        recent,
+        copies: pools,
+        survey,
+        ..
     } = given;
     let desired = DesiredHosts::new(inventory, live, now);
     let ground = RuleGround { inventory, live, servers };
-    let index = || rayon::join(|| NameIndex::new(inventory), || ForeseenNames::find(inventory, live, now));
-    let ((names, foreseen), derived) = rayon::join(index, || derive::all(ground, &desired));
     let is_any = stated::is_any(inventory, statements);
     let of_pods = if is_any { PodSubjects::of(inventory, live) } else { PodSubjects::none(inventory, live) };
-    let survey = pod_survey::all(SurveyGround { ground, bounds, subjects: &of_pods }, derived.paired());
-    let (used, mut settled) = derived.finish(ground, &names);
-    let rivals = RivalGround { inventory, live, names: &names, used: &used };
-    let PodSurvey { names: of_names, settled: settled_pods, faulty } = survey;
+    let pods_in = |paired: &PairedRecords| pod_survey::all(SurveyGround { ground, bounds, subjects: &of_pods }, paired);
+    let (mut of_all_pods, not_kept) = (None, OnceLock::new());
+    let survey = survey
+        .unwrap_or(&not_kept)
+        .get_or_init(|| FleetSurvey::of(ground, &desired, now, |paired| of_all_pods = Some(pods_in(paired))));
+    let FleetSurvey { names, foreseen, used, settled, .. } = survey;
+    let mut settled = settled.clone();
+    let rivals = RivalGround { inventory, live, names, used };
+    let PodSurvey { names: of_names, settled: settled_pods, faulty } =
+        of_all_pods.unwrap_or_else(|| pods_in(&PairedRecords::none(live)));
     let stated = StatedClaims::find(rivals, statements, (PodClaims::new(of_pods, of_names), &faulty));
     stated.contradicted_hosts().for_each(|place| settled[place] = false);
-    let collisions = Collisions::find(inventory, &names, &used);
+    let collisions = Collisions::find(inventory, names, used);
     let context = RuleContext {
         inventory,
         live,
-        names: &names,
+        names,
         desired: &desired,
         settled: &settled,
         settled_pods: &settled_pods,
         pods: stated.pods().projects(),
-        used: &used,
+        used,
         collisions: &collisions,
-        foreseen: &foreseen,
+        foreseen,
         now,
         selection,
         tripped,

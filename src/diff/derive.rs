@@ -48,10 +48,16 @@ impl DerivedHosts {
         &self.paired
     }
 
-    /// What hosts use, and which are settled, in the inventory's order.
+    /// What hosts use, and which are settled as far as their own names and addresses are concerned, in the inventory's order.
+    pub fn into_noted(self, live: &Live) -> (UsedValues, Vec<bool>) {
+        let DerivedHosts { noted: HostNotes { used, settled }, paired } = self;
+        live.pair(paired);
+        (used, settled)
+    }
+
+    /// The same, those that share something with others counted as not settled.
     pub fn finish(self, ground: RuleGround<'_>, names: &NameIndex) -> (UsedValues, Vec<bool>) {
-        let DerivedHosts { noted: HostNotes { used, mut settled }, paired } = self;
-        ground.live.pair(paired);
+        let (used, mut settled) = self.into_noted(ground.live);
         unsettle_shared(ground, names, &used, &mut settled);
         (used, settled)
     }
@@ -90,6 +96,20 @@ pub fn all(ground: RuleGround<'_>, desired: &DesiredHosts<'_>) -> DerivedHosts {
         all
     };
     DerivedHosts { noted: parts.reduce(HostNotes::default, join), paired }
+}
+
+/// Derives one host again, and notes what it uses; gives whether it is settled.
+pub fn again(
+    ground: RuleGround<'_>,
+    desired: &DesiredHosts<'_>,
+    place: usize,
+    paired: &PairedRecords,
+    used: &mut UsedValues,
+) -> bool {
+    let mut noted = HostNotes { used: std::mem::take(used), settled: Vec::new() };
+    some(ground, desired, place..place + 1, paired, &mut noted);
+    *used = noted.used;
+    noted.settled == [true]
 }
 
 /// Derives every host, in the inventory's order, and keeps them all.

@@ -73,6 +73,8 @@ pub mod held;
 
 pub mod derive;
 
+pub mod survey;
+
 pub mod pod_survey;
 
 pub mod recent;

@@ -63,6 +63,8 @@ pub mod model;
 
 pub mod by_inv;
 
+pub mod moves;
+
 pub mod reports;
 
 pub mod devices;

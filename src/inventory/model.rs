@@ -146,6 +146,11 @@ impl Inventory {
         named.into_iter().chain(updates).chain(pods).chain(sets).chain(of_apps).chain(of_macs).chain(of_records)
     }
 
+    /// Whether every source is believed.
+    pub fn is_believed(&self) -> bool {
+        self.sources().all(|(_, trust)| *trust == Trust::Known)
+    }
+
     /// The trust in one of [`Inventory::exports`].
     pub fn trust_of(&self, spec: &SourceSpec) -> &Trust {
         let found = self.sources().find(|(name, _)| *name == spec.name);

@@ -25,6 +25,7 @@ use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 pub use disk::of_folder;
 use disk::{FoundFile, WorkspaceFolder};
 pub use layer::{BorrowReason, BorrowedFile, FileLayer, FoundBy, GLOB};
+pub use moved_hosts::{KeptRows, take_moved};
 pub use traces::FolderTraces;
 pub use unread::{FileError, FindError};
 
@@ -35,6 +36,10 @@ mod disk;
 mod layer;
 
 mod listed;
+
+mod moved_hosts;
+
+mod moved_lines;
 
 mod pod_sets;
 
@@ -66,6 +71,8 @@ pub struct LoadedWorkspace {
     pub diagnostics: Diagnostics,
     /// What its folder looked like; empty where other files are in front of its own.
     pub traces: FolderTraces,
+    /// hosts.csv, where it is kept.
+    pub rows: Option<KeptRows>,
 }
 
 impl LoadedWorkspace {
@@ -139,6 +146,12 @@ impl SettingsFile {
         let read = |settings| update_records::read(&mut workspace, settings);
         let of_records = settings.as_mut().map(read).unwrap_or_default();
         SettingsFile { workspace, settings, of_records }
+    }
+
+    /// Keeps hosts.csv, so that later its rows can be compared.
+    pub fn keeping_rows(mut self) -> SettingsFile {
+        self.workspace.keeps_rows = true;
+        self
     }
 
     /// The settings; `None` where they cannot be used.
@@ -215,7 +228,8 @@ fn load(
     let Some(settings) = settings else {
         workspace.diagnostics.settle();
         let (inventory, diagnostics) = (Err(workspace.files), workspace.diagnostics);
-        return (LoadedWorkspace { inventory, diagnostics, traces: FolderTraces::default() }, workspace.folder);
+        let traces = FolderTraces::default();
+        return (LoadedWorkspace { inventory, diagnostics, traces, rows: None }, workspace.folder);
     };
     progress("projects");
     let (project_files, projects_trust) = projects::read(&mut workspace, &settings);
@@ -231,7 +245,7 @@ fn load(
     let projects = projects::join(&mut draft, settings.admins, project_files, &mut workspace.diagnostics);
     pod_sets::join(&mut draft.pods, pod_sets, &project_ids, &projects, &mut workspace.diagnostics);
     pod_clashes::mark(&mut draft.pods, &draft.symbols, &workspace.files, &mut workspace.diagnostics);
-    let OpenWorkspace { folder, mut files, inputs, mut diagnostics } = workspace;
+    let OpenWorkspace { folder, mut files, inputs, mut diagnostics, rows, .. } = workspace;
     files.mark_crowded(&draft.crowded);
     diagnostics.append(draft.found);
     // A source that is left out must not look empty.
@@ -284,7 +298,7 @@ fn load(
         listed::warn(&inventory, settings.sources.iter().any(|spec| spec.name == "addresses"), &mut diagnostics);
     }
     diagnostics.settle();
-    (LoadedWorkspace { inventory: Ok(inventory), diagnostics, traces: FolderTraces::default() }, folder)
+    (LoadedWorkspace { inventory: Ok(inventory), diagnostics, traces: FolderTraces::default(), rows }, folder)
 }
 
 /// What people set, without any export.
@@ -396,12 +410,23 @@ struct OpenWorkspace {
     inputs: BTreeMap<String, String>,
     /// What was found so far.
     diagnostics: Diagnostics,
+    /// Whether hosts.csv is kept.
+    keeps_rows: bool,
+    /// The same, once it was read.
+    rows: Option<KeptRows>,
 }
 
 impl OpenWorkspace {
     /// Starts on a folder.
     fn new(folder: WorkspaceFolder) -> OpenWorkspace {
-        OpenWorkspace { folder, files: Files::default(), inputs: BTreeMap::new(), diagnostics: Diagnostics::default() }
+        OpenWorkspace {
+            folder,
+            files: Files::default(),
+            inputs: BTreeMap::new(),
+            diagnostics: Diagnostics::default(),
+            keeps_rows: false,
+            rows: None,
+        }
     }
 
     /// Reads zonewright.toml; `None` where there is any error in it.
@@ -503,7 +528,8 @@ impl OpenWorkspace {
         // behind it.
         let done: Vec<SourceRead> = jobs.into_iter().map(|job| job.run(folder, &context, progress)).collect();
         let (mut draft, mut exports) = (Draft::default(), Vec::new());
-        for SourceRead { spec, first, tally: mut found, fold, digests, disagrees } in done {
+        for SourceRead { spec, first, tally: mut found, fold, digests, disagrees, rows } in done {
+            self.rows = self.rows.take().or(rows.filter(|_| self.keeps_rows));
             let is_export = !matches!(format_of(&spec).occurs, Occurrence::Fixed(_));
             // A document that is wrong blocks what it is about, and nothing else.
             let is_of_rows = is_export && !spec.has_documents();
@@ -576,6 +602,8 @@ struct SourceRead {
     digests: Vec<(String, String)>,
     /// Why a file does not agree with its digest file, where `digest` demands it: the first such file.
     disagrees: Option<String>,
+    /// hosts.csv, where it is that.
+    rows: Option<KeptRows>,
 }
 
 impl SourceJob<'_> {
@@ -600,7 +628,7 @@ impl SourceJob<'_> {
                 folder.read(file, max)
             }
         };
-        let contents: Vec<_> = self.files.par_iter().map(read).collect();
+        let mut contents: Vec<_> = self.files.par_iter().map(read).collect();
         let mut readable = Vec::new();
         for (file, content) in self.files.iter().zip(&contents) {
             match content {
@@ -629,6 +657,9 @@ impl SourceJob<'_> {
             }
         }
         let first = self.files.first().map(|file| file.id);
-        SourceRead { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests, disagrees }
+        let content = contents.pop().and_then(Result::ok).filter(|_| self.format.is_hosts_csv());
+        let rows = self.files.pop().filter(|_| self.files.is_empty()).zip(content);
+        let rows = rows.map(|(file, bytes)| KeptRows { file, bytes });
+        SourceRead { spec: self.spec.clone(), first, tally: self.tally, fold: part.fold, digests, disagrees, rows }
     }
 }

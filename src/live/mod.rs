@@ -203,9 +203,8 @@ impl Live {
     }
 
     /// Joins zones of which more will be known: MX and NS data of theirs count for nothing yet.
-    pub fn draft(zones: Vec<LiveZone>, apexes: Apexes) -> Live {
+    pub fn draft(zones: Vec<Arc<LiveZone>>, apexes: Apexes) -> Live {
         let (unpaired, exchangers, name_servers, own) = Default::default();
-        let zones = zones.into_iter().map(Arc::new).collect();
         Live { zones, apexes: Arc::new(apexes), unpaired, exchangers, name_servers, own }
     }
 
@@ -592,7 +591,7 @@ mod tests {
         let Live { zones, .. } = live(&[records]);
         let apex = zones[0].name().clone();
         let apexes = Apexes::new(std::iter::once(&apex));
-        let mut draft = Live::draft(vec![LiveZone::unknown(apex)], apexes);
+        let mut draft = Live::draft(vec![Arc::new(LiveZone::unknown(apex))], apexes);
         let count = |draft: &Live| draft.holding("2a02::1".parse().unwrap()).count();
         assert_eq!(count(&draft), 0);
         for known in zones {

@@ -151,11 +151,6 @@ impl LiveZone {
         self.contents.is_none().then_some(self.absence)
     }
 
-    /// The same zone closed to all that asks for anything in it; gives its contents.
-    pub fn closed(self) -> (LiveZone, Option<ZoneContents>) {
-        (LiveZone::without_contents(self.name, ContentsAbsence::Closed), self.contents)
-    }
-
     /// A zone that was read whole.
     pub fn known(contents: ZoneContents) -> LiveZone {
         let mut structure = ZoneStructure::default();

@@ -56,6 +56,32 @@ impl<T> ByHash<T> {
         self
     }
 
+    /// Other rows in their place: what `carried` makes of each, in groups that it leaves in order, and new ones.
+    pub fn replaced(self, carried: impl Fn(T) -> Option<T>, mut new: Vec<T>, hash: impl Fn(&T) -> u64) -> ByHash<T>
+    where
+        T: Copy + Ord,
+    {
+        let value = |row: &T| (hash(row) >> self.shift) as usize;
+        new.sort_unstable_by_key(|row| value(row));
+        let mut new = new.into_iter().peekable();
+        let mut rows = Vec::with_capacity(self.rows.len() + new.len());
+        let mut begins = Vec::with_capacity(self.begins.len());
+        begins.push(0);
+        for (number, group) in self.begins.windows(2).enumerate() {
+            let first = rows.len();
+            rows.extend(self.rows[group[0] as usize..group[1] as usize].iter().copied().filter_map(&carried));
+            let before = rows.len();
+            while let Some(row) = new.next_if(|row| value(row) == number) {
+                rows.push(row);
+            }
+            if rows.len() > before {
+                rows[first..].sort_unstable();
+            }
+            begins.push(rows.len() as u32);
+        }
+        ByHash { rows, begins, shift: self.shift }
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[T] {
         &self.rows

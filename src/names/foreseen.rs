@@ -66,6 +66,11 @@ impl ForeseenNames {
         ForeseenNames { namings: outcome.namings, refused: outcome.refused, unseen: None }
     }
 
+    /// Whether every host has a name, so that nothing is to be foreseen.
+    pub fn is_of_none(&self) -> bool {
+        self.namings.is_empty() && self.refused.is_empty() && self.unseen.is_none()
+    }
+
     /// What a host without a name would get.
     pub fn of(&self, inv: Inv) -> NameProspect<'_> {
         match &self.unseen {

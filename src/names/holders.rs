@@ -10,6 +10,7 @@ use crate::dns::{Name, NameRef};
 use crate::inventory::Inventory;
 use crate::inventory::by_inv::{of_each, rows_of};
 use crate::inventory::model::{Host, LockRow, Project, ProjectIndex};
+use crate::inventory::moves::{HostMoves, MovedHost};
 use crate::inventory::value::Inv;
 
 /// A host that has or had a name.
@@ -123,15 +124,7 @@ impl NameIndex {
         let mut found = NameIndexParts { inventory, entries: Vec::new(), clouded: HashSet::new() };
         found.entries.reserve_exact(inventory.hosts.len() * 2);
         for (place, (host, held)) in named(inventory).enumerate() {
-            let by = HolderRow::Host(place as u32);
-            if let Some((name, _)) = held {
-                found.add(NameHolder { by, fastbone: false, now: true }, name, host.project);
-            }
-            match (&host.name, held) {
-                (Some(name), Some((held, _))) if name == held => {}
-                (Some(name), _) => found.add(NameHolder { by, fastbone: false, now: false }, name, host.project),
-                (None, _) => {}
-            }
+            found.add_host(place, host, held);
         }
         let (mut at, mut place) = (0, 0);
         for rows in inventory.lock.chunk_by(|a, b| a.inv == b.inv) {
@@ -143,20 +136,50 @@ impl NameIndex {
                 1 => Some(&inventory.hosts[at]),
                 _ => inventory.place_of(rows[0].inv).map(|place| &inventory.hosts[place]),
             };
-            // A row that repeats the name in hosts.csv is not another holder.
-            let given_by = host.and_then(|host| name_among(rows, host)?.1.filter(|row| row.project == host.project));
-            for row in rows {
-                if let Some(name) = &row.name
-                    && given_by.is_none_or(|given_by| given_by.origin != row.origin)
-                {
-                    let now = row.released.is_none();
-                    found.add(NameHolder { by: HolderRow::Lock(place), fastbone: false, now }, name, row.project);
-                }
-                place += 1;
-            }
+            found.add_rows(place, rows, host);
+            place += rows.len();
         }
         let NameIndexParts { entries, clouded, .. } = found;
         NameIndex { entries: ByHash::new(entries, |entry| entry.hash).sorted(), clouded }
+    }
+
+    /// The index of an inventory in which some hosts have other rows than in that of this index.
+    ///
+    /// None where a bad project file hides which names hosts have.
+    pub fn carry(self, inventory: &Inventory, moves: &HostMoves) -> Option<NameIndex> {
+        if moves.is_none() {
+            return Some(self);
+        }
+        let mut found = NameIndexParts { inventory, entries: Vec::new(), clouded: HashSet::new() };
+        let mut locked = Vec::new();
+        for MovedHost { inv, is, .. } in &moves.0 {
+            let places = lock_rows_of(inventory, *inv);
+            let rows = &inventory.lock[places.clone()];
+            for place in is.clone() {
+                let host = &inventory.hosts[place];
+                found.add_host(place, host, name_among(rows, host));
+            }
+            found.add_rows(places.start, rows, inventory.place_of(*inv).map(|place| &inventory.hosts[place]));
+            locked.push(places);
+        }
+        if !self.clouded.is_empty() || !found.clouded.is_empty() {
+            return None;
+        }
+        let is_moved = |row: usize| {
+            let before = locked.partition_point(|places| places.end <= row);
+            locked.get(before).is_some_and(|places| places.contains(&row))
+        };
+        let carried = |entry: HolderEntry| {
+            let holder = entry.holder();
+            match holder.by {
+                HolderRow::Lock(row) => (!is_moved(row as usize)).then_some(entry),
+                HolderRow::Host(place) => {
+                    let by = HolderRow::Host(moves.place(place as usize)? as u32);
+                    Some(HolderEntry::new(entry.hash, NameHolder { by, ..holder }))
+                }
+            }
+        };
+        Some(NameIndex { entries: self.entries.replaced(carried, found.entries, |entry| entry.hash), ..self })
     }
 
     /// All names that hosts have or had; a name with several holders comes several times.
@@ -247,6 +270,33 @@ struct NameIndexParts<'i> {
 }
 
 impl NameIndexParts<'_> {
+    /// Adds the names of a row of hosts.csv; `held` is what [`name_of`] gives of its host.
+    fn add_host(&mut self, place: usize, host: &Host, held: Option<NameAndRow<'_>>) {
+        let by = HolderRow::Host(place as u32);
+        if let Some((name, _)) = held {
+            self.add(NameHolder { by, fastbone: false, now: true }, name, host.project);
+        }
+        match (&host.name, held) {
+            (Some(name), Some((held, _))) if name == held => {}
+            (Some(name), _) => self.add(NameHolder { by, fastbone: false, now: false }, name, host.project),
+            (None, _) => {}
+        }
+    }
+
+    /// Adds the names of the rows of names.lock for one number, of which the first is at a place; with its host.
+    fn add_rows(&mut self, first: usize, rows: &[LockRow], host: Option<&Host>) {
+        // A row that repeats the name in hosts.csv is not another holder.
+        let given_by = host.and_then(|host| name_among(rows, host)?.1.filter(|row| row.project == host.project));
+        for (place, row) in (first as u32..).zip(rows) {
+            if let Some(name) = &row.name
+                && given_by.is_none_or(|given_by| given_by.origin != row.origin)
+            {
+                let now = row.released.is_none();
+                self.add(NameHolder { by: HolderRow::Lock(place), fastbone: false, now }, name, row.project);
+            }
+        }
+    }
+
     /// Adds a backbone name of a holder in a project, with its fastbone name.
     fn add(&mut self, backbone: NameHolder, name: &Name, project: ProjectIndex) {
         self.entries.push(HolderEntry::new(xxh3_64(name.as_wire()), backbone));

@@ -38,7 +38,11 @@ pub(super) fn decide(input: &PlanInput) -> Result<MarkedDecisions, Problem> {
     let PlanInput { inventory, zones, .. } = input;
     let (mut held, mut notices) = (HeldEdits::default(), Vec::new());
     loop {
-        let mut decided = decide::decide(inventory, &zones.live, DecisionInput { held: &held, ..input.decision() });
+        let mut decided = decide::decide(
+            inventory,
+            &zones.live,
+            DecisionInput { held: &held, survey: Some(&input.survey), ..input.decision() },
+        );
         decided.changes.sort_by(order::changes);
         let written = mark(&mut decided.changes, input)?;
         let found = keep(inventory, &decided.changes, &written, &mut held);

@@ -7,7 +7,6 @@ use super::input_error::InputError;
 use super::inputs::{PlanInput, ReadFor, gather};
 use super::inputs::{PlanRequest, SnapshotUsed};
 use super::notices::found_notices;
-use super::plan::are_believed;
 use super::subjects::check_known;
 use super::{edited, explain_waits, published};
 use crate::claim::Subject;
@@ -78,7 +77,7 @@ pub fn explain(request: &PlanRequest<'_>, asked: &str, progress: &dyn Progress) 
     let files: BTreeSet<&String> = inventory.inputs.keys().chain(zones.inputs.iter().map(|(name, _)| name)).collect();
     let files_read = files.len();
     let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
-    let are_exports_believed = are_believed(&inventory);
+    let are_exports_believed = inventory.is_believed();
     let settings = inventory.settings_errors.into_keys().collect();
     let findings = Findings {
         files: inventory.files,

@@ -46,5 +46,5 @@ pub fn fix(
             Ok((FleetDecisions { notices: own, ..all }, explanations))
         });
     let (decided, explanations) = decided?;
-    Ok((made(input, request, decided, None)?, explanations))
+    Ok((made(&mut input, request, decided, None)?, explanations))
 }

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::findings::Findings;
 use super::guards::{self, GuardMemory};
 use super::input_error::InputError;
+use super::kept_input::{InputMemory, InventoryReading, UnmovedInventory};
 use super::recent_pods::recent_pods;
 use super::settings::{OpenError, check_targets, local_folder, read_settings, state_address};
 use super::targets::{bounds_of_pools, server_names};
@@ -21,14 +22,15 @@ use crate::diff::decide::DecisionInput;
 use crate::diff::held::HeldEdits;
 use crate::diff::recent::RecentPods;
 use crate::diff::statements::KeptStatements;
+use crate::diff::survey::{EarlierSurvey, FleetSurvey};
 use crate::diff::waits::RrsetWaits;
-use crate::diff::{Selection, TrippedHosts};
+use crate::diff::{RuleGround, Selection, TrippedHosts};
 use crate::dns::ZoneName;
 use crate::explain::find_hosts;
 use crate::guard::{Allowance, trust};
 use crate::inventory::model::{Config, Inventory, ProjectIndex};
 use crate::inventory::pool::Pool;
-use crate::inventory::read::{FolderTraces, LoadedWorkspace, SettingsFile, WorkspaceExtent};
+use crate::inventory::read::{LoadedWorkspace, SettingsFile, WorkspaceExtent};
 use crate::inventory::value::Time;
 use crate::live::{OwnRrsets, PoolCopies, TargetCopies};
 use crate::parallel::HELD;
@@ -93,8 +95,8 @@ pub(super) struct PlanInput {
     pub inventory: Inventory,
     /// What is wrong in it.
     pub diagnostics: Diagnostics,
-    /// What its folder looked like.
-    pub traces: FolderTraces,
+    /// How it was read.
+    pub reading: InventoryReading,
     /// The hosts whose rules run.
     pub selection: Selection,
     /// Live DNS.
@@ -123,6 +125,8 @@ pub(super) struct PlanInput {
     pub version: Option<u64>,
     /// Its stamp before it was opened; none where it was written to just then.
     pub stamp: Option<StateStamp>,
+    /// What is found of all hosts, once it is known.
+    pub survey: OnceLock<FleetSurvey>,
     /// No held edits: what is decided before any are known.
     nothing: HeldEdits,
 }
@@ -136,7 +140,7 @@ impl PlanInput {
         let Zones { copies, own_of_records, .. } = zones;
         #[rustfmt::skip]
         let given = DecisionInput {
-            now: *now, servers, bounds, selection, tripped, waits, statements, held, recent, copies, own_of_records,
+            now: *now, servers, bounds, selection, tripped, waits, statements, held, recent, copies, own_of_records, survey: None,
         };
         given
     }
@@ -175,9 +179,20 @@ pub(super) fn gather(
     read_for: &ReadFor<'_>,
     progress: &dyn Progress,
 ) -> Result<PlanInput, InputError> {
+    gather_moved(request, read_for, None, progress)
+}
+
+/// Reads the inventory and live DNS, as [`gather`] does; of what is kept from an earlier plan only what has moved since.
+pub(super) fn gather_moved(
+    request: &PlanRequest<'_>,
+    read_for: &ReadFor<'_>,
+    memory: Option<&mut InputMemory>,
+    progress: &dyn Progress,
+) -> Result<PlanInput, InputError> {
     let snapshot = request.live_snapshot.map(Snapshot::open).transpose().map_err(InputError::Snapshot)?;
-    let ReadFirst { loaded, early, state, stamp } = load_beside_zones(request, read_for, snapshot.as_ref(), progress);
-    let LoadedInventory { mut inventory, mut diagnostics, traces } = loaded?;
+    let ReadFirst { loaded, early, state, stamp } =
+        load_beside_zones(request, read_for, (snapshot.as_ref(), memory), progress);
+    let LoadedInventory { mut inventory, mut diagnostics, reading, surveyed } = loaded?;
     txt_keys::fetch(&mut inventory.config, request.workspace)?;
     // A state that is opened now was not there, or zones are not read yet.
     let (state, version, stamp) = match state {
@@ -223,6 +238,11 @@ pub(super) fn gather(
     let remembered = GuardMemory::read(guards::rules_of(&inventory), state.as_deref(), request.now)?.about(&inventory);
     let snapshot = snapshot.map(|snapshot| used(&snapshot, &inventory));
     let (servers, tripped) = (server_names(&inventory), remembered.tripped(&inventory));
+    let ground = RuleGround { inventory: &inventory, live: &zones.live, servers: &servers };
+    // A source in doubt may concern any host.
+    let surveyed = surveyed.filter(|_| inventory.is_believed());
+    let carried = surveyed.and_then(|earlier| earlier.carry(ground, request.now));
+    let survey = carried.map_or_else(OnceLock::new, OnceLock::from);
     let source = &inventory.config.source;
     let context =
         ProviderContext { workspace: request.workspace, source, now: request.now, cache: None, has_marks: false };
@@ -232,7 +252,7 @@ pub(super) fn gather(
         now: request.now,
         inventory,
         diagnostics,
-        traces,
+        reading,
         selection,
         zones,
         servers,
@@ -247,6 +267,7 @@ pub(super) fn gather(
         state,
         version,
         stamp,
+        survey,
         nothing: HeldEdits::default(),
     })
 }
@@ -258,7 +279,7 @@ pub(super) fn gather(
 fn load_beside_zones(
     request: &PlanRequest<'_>,
     read_for: &ReadFor<'_>,
-    snapshot: Option<&Snapshot>,
+    (snapshot, memory): (Option<&Snapshot>, Option<&mut InputMemory>),
     progress: &dyn Progress,
 ) -> ReadFirst {
     let is_narrowed = request.picks_subjects() || !request.projects.is_empty() || matches!(read_for, ReadFor::Named(_));
@@ -269,6 +290,7 @@ fn load_beside_zones(
         }
     };
     let settings = read_settings(request.workspace).with_zones(add_zones);
+    let settings = if memory.is_some() { settings.keeping_rows() } else { settings };
     let config = settings.config().filter(|config| check_targets(config).error_count() == 0);
     let config = config.filter(|_| !is_narrowed && snapshot.is_none()).cloned();
     // A state that cannot be read is reported at once, too.
@@ -279,7 +301,13 @@ fn load_beside_zones(
         let version = version_of(state.as_deref()).ok()?;
         Some((config, state.zip(version), stamp))
     });
-    let load = || go_on(settings, WorkspaceExtent::Whole, request.now, progress);
+    let kept =
+        memory.zip(early.as_ref()).map(|(memory, (config, ..))| memory.take(config, request.workspace, request.now));
+    let (unmoved, known) = kept.unwrap_or_default();
+    let load = || match unmoved {
+        Some(unmoved) => LoadedInventory::again(unmoved, request.now),
+        None => go_on(settings, WorkspaceExtent::Whole, request.now, progress),
+    };
     let Some((config, state, stamp)) = early else {
         return ReadFirst { loaded: load(), early: None, state: None, stamp: None };
     };
@@ -288,7 +316,7 @@ fn load_beside_zones(
     let cache = cache_of(request, &config);
     let terms = ReadingTerms { workspace: request.workspace, now: request.now, cache: Some(&cache) };
     std::thread::scope(|scope| {
-        let read = || EarlyZones::read(&config, &terms, &steps);
+        let read = || EarlyZones::read(&config, &known, &terms, &steps);
         let reading = std::thread::Builder::new().spawn_scoped(scope, read);
         let loaded = load();
         // Where the system gives no thread, the zones are read after the workspace.
@@ -454,8 +482,10 @@ struct LoadedInventory {
     inventory: Inventory,
     /// What is wrong in it.
     diagnostics: Diagnostics,
-    /// What its folder looked like.
-    traces: FolderTraces,
+    /// How it was read.
+    reading: InventoryReading,
+    /// Where it was kept: what was found of all hosts.
+    surveyed: Option<EarlierSurvey>,
 }
 
 /// Loads a part of the inventory by settings that were read, as [`load`] does.
@@ -466,21 +496,42 @@ fn go_on(
     progress: &dyn Progress,
 ) -> Result<LoadedInventory, Box<Findings>> {
     progress.stage(RunStage::Inventory, None);
-    let LoadedWorkspace { inventory, mut diagnostics, traces } = settings.load(extent, now, &|_| {});
-    let unusable = |files, diagnostics| Err(Box::new(Findings { files, diagnostics, ..Findings::default() }));
-    let mut inventory = match inventory {
-        Ok(inventory) => inventory,
-        Err(files) => return unusable(files, diagnostics),
-    };
-    diagnostics.append(trust::test_exports(&mut inventory, now));
-    let targets = check_targets(&inventory.config);
-    let are_unusable = targets.error_count() > 0;
-    diagnostics.append(targets);
-    diagnostics.settle();
-    if are_unusable {
-        return unusable(inventory.files, diagnostics);
+    let LoadedWorkspace { inventory, diagnostics, traces, rows } = settings.load(extent, now, &|_| {});
+    match inventory {
+        Ok(inventory) => {
+            let reading = InventoryReading { at: now, of_files: diagnostics, traces, rows };
+            let diagnostics = Diagnostics::default();
+            LoadedInventory { inventory, diagnostics, reading, surveyed: None }.tested(now)
+        }
+        Err(files) => Err(Box::new(Findings { files, diagnostics, ..Findings::default() })),
     }
-    Ok(LoadedInventory { inventory, diagnostics, traces })
+}
+
+impl LoadedInventory {
+    /// The same, its exports tested, and the settings of its targets.
+    ///
+    /// Errors: what is wrong, where the settings cannot be used.
+    fn tested(mut self, now: Time) -> Result<LoadedInventory, Box<Findings>> {
+        let mut diagnostics = self.reading.of_files.clone();
+        diagnostics.append(trust::test_exports(&mut self.inventory, now));
+        let targets = check_targets(&self.inventory.config);
+        let are_unusable = targets.error_count() > 0;
+        diagnostics.append(targets);
+        diagnostics.settle();
+        if are_unusable {
+            return Err(Box::new(Findings { files: self.inventory.files, diagnostics, ..Findings::default() }));
+        }
+        Ok(LoadedInventory { diagnostics, ..self })
+    }
+
+    /// An inventory that was kept, as a reading at this time would give it.
+    ///
+    /// Errors: as for [`LoadedInventory::tested`].
+    fn again(kept: UnmovedInventory, now: Time) -> Result<LoadedInventory, Box<Findings>> {
+        let UnmovedInventory { inventory, reading, survey } = kept;
+        let diagnostics = Diagnostics::default();
+        LoadedInventory { inventory, diagnostics, reading, surveyed: Some(survey) }.tested(now)
+    }
 }
 
 /// Finds the hosts and projects that the command line names.

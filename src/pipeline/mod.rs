@@ -153,6 +153,8 @@ mod input_error;
 
 mod inputs;
 
+mod kept_input;
+
 mod plan;
 
 mod plan_ground;

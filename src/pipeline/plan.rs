@@ -24,7 +24,7 @@ use crate::diff::judge::FleetDecisions;
 use crate::diff::{RuleContext, Selection, SubjectStandings};
 use crate::dns::Name;
 use crate::guard::Breaker;
-use crate::inventory::model::{Config, Export, HostStatus, Inventory, Trust};
+use crate::inventory::model::{Config, Export, HostStatus, Inventory};
 use crate::inventory::pool::Pool;
 use crate::inventory::read::SETTINGS;
 use crate::inventory::value::{Duration, Inv, Time};
@@ -112,33 +112,32 @@ impl From<Problem> for PlanError {
 ///
 /// Errors: [`PlanError`]. A source or zone that cannot be read is no error: the plan says what it leaves because of it.
 pub fn make_plan(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<MadePlan, PlanError> {
-    make_plan_and(request, progress, |_| ()).map(|(made, ())| made)
+    let input = gather(request, &ReadFor::Selected, progress)?;
+    plan_of(input, request, progress).map(|(made, _)| made)
 }
 
-/// Makes a plan, as [`make_plan`] does, and lets `look` make something of all that it is based on.
-pub(super) fn make_plan_and<T>(
+/// Makes a plan of what was read for it; gives what was read back, but for what is in the plan now.
+pub(super) fn plan_of(
+    mut input: PlanInput,
     request: &PlanRequest<'_>,
     progress: &dyn Progress,
-    look: impl FnOnce(&PlanInput) -> T,
-) -> Result<(MadePlan, T), PlanError> {
-    let input = gather(request, &ReadFor::Selected, progress)?;
-    let seen = look(&input);
+) -> Result<(MadePlan, PlanInput), PlanError> {
     progress.stage(RunStage::Compare, None);
     if let Some(terms) = request.adopt {
-        return Ok((adopt(input, request, terms)?, seen));
+        return Ok((adopt(&mut input, request, terms)?, input));
     }
     let MarkedDecisions { decided, written, held } = edited::decide(&input)?;
     let reviewed = ReviewSubject { input: &input, held: &held, decided: &decided, written: &written };
     let (review, remarks) = review::review(request, reviewed, progress)?;
-    let mut made = made(input, request, decided, review)?;
+    let mut made = made(&mut input, request, decided, review)?;
     made.findings.base = remarks;
-    Ok((made, seen))
+    Ok((made, input))
 }
 
 /// Makes the plan that takes over RRsets of another owner.
 ///
 /// Errors: no TXT says who owns what; or the state cannot be read.
-fn adopt(input: PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) -> Result<MadePlan, Problem> {
+fn adopt(input: &mut PlanInput, request: &PlanRequest<'_>, terms: AdoptionTerms<'_>) -> Result<MadePlan, Problem> {
     let mut pools = input.inventory.config.pools.iter();
     let tells = |registry: Registry| registry == Registry::Txt || registry.mark_place().is_some();
     if !pools.any(|pool| tells(pool.marking.registry)) {
@@ -175,29 +174,29 @@ pub(super) fn workspace_seen(config: &Config, state: Option<&dyn State>) -> Resu
 }
 
 /// Makes a plan from what was decided, with what the state knows: the use of limits, the tripped breakers, and the
-/// zones with an apply that the state does not know.
+/// zones with an apply that the state does not know. Takes out of the input what goes into the plan as it is.
 ///
 /// Errors: the state cannot be read.
 pub(super) fn made(
-    input: PlanInput,
+    input: &mut PlanInput,
     request: &PlanRequest<'_>,
     mut decided: FleetDecisions,
     review: Option<Review>,
 ) -> Result<MadePlan, Problem> {
-    let PlanInput { now, inventory, selection, zones, remembered, .. } = input;
-    let state = input.state.as_deref();
+    let PlanInput { inventory, selection, zones, remembered, .. } = input;
+    let (now, state) = (input.now, input.state.as_deref());
     let workspace = workspace_seen(&inventory.config, state)?;
     let left = std::mem::take(&mut decided.left_behind);
-    let (mut notices, is_partial) = found_notices(&inventory, &zones);
-    let hosts = hosts_seen((&inventory, &zones.live), &decided);
+    let (mut notices, is_partial) = found_notices(inventory, zones);
+    let hosts = hosts_seen((inventory, &zones.live), &decided);
     notices.extend(decided.notices);
-    let of_zones = zone_changes_of(request, &inventory.config, (&zones, state), &decided.changes)?;
+    let of_zones = zone_changes_of(request, &inventory.config, (zones, state), &decided.changes)?;
     notices.extend(of_zones.notices);
     notices.extend(slow_targets(&inventory.config, &decided.changes));
     let mut inputs = inventory.inputs.clone();
-    inputs.extend(zones.inputs);
+    inputs.extend(std::mem::take(&mut zones.inputs));
     let settings = inventory.settings_errors.keys().cloned().collect();
-    let are_exports_believed = are_believed(&inventory);
+    let are_exports_believed = inventory.is_believed();
     let targets = targets(&inventory.config, &decided.changes);
     let mut plan = Plan {
         tool: TOOL.to_owned(),
@@ -205,9 +204,9 @@ pub(super) fn made(
         expires: now.plus(inventory.config.plan_expires),
         workspace,
         undoes: None,
-        only: narrowed(&selection, &request.projects),
+        only: narrowed(selection, &request.projects),
         inputs,
-        fleet: Some(fleet(&inventory, &selection)),
+        fleet: Some(fleet(inventory, selection)),
         hosts,
         affected: decided.affected,
         changes: decided.changes,
@@ -225,14 +224,14 @@ pub(super) fn made(
         limits: Vec::new(),
         sources: inventory.exports.iter().map(source_seen).collect(),
         zone_changes: of_zones.changes,
-        zones: zones.seen,
+        zones: std::mem::take(&mut zones.seen),
     };
-    left_behind::list(&mut plan, left, &selection, OrphanMemory { config: &inventory.config, state })?;
+    left_behind::list(&mut plan, left, selection, OrphanMemory { config: &inventory.config, state })?;
     plan.limits = remembered.count(&plan, request.workspace);
-    plan.groups = waves::groups_seen(&inventory, &plan);
+    plan.groups = waves::groups_seen(inventory, &plan);
     let was_down = state.map(|state| state.pods_down()).transpose()?.unwrap_or_default();
-    plan.pods = waves::pods_seen((&inventory, &zones.live), &plan, &was_down);
-    plan.notices.extend(waves::migrations(&inventory, &plan, state)?);
+    plan.pods = waves::pods_seen((inventory, &zones.live), &plan, &was_down);
+    plan.notices.extend(waves::migrations(inventory, &plan, state)?);
     let groups = waves::settings_of(&inventory.projects, &inventory.pods.sets);
     add_via(&mut plan, &|group| groups.get(group).is_some_and(|terms| terms.overlap.is_some()));
     waves::foresee(&mut plan, (&inventory.projects, &inventory.pods.sets), (Some(&zones.live), state))?;
@@ -241,20 +240,21 @@ pub(super) fn made(
     } else {
         dry_run::silent(&inventory.projects, state)?
     });
-    let unread = outage::gather(zones.unread.into_iter().map(|(_, error)| error));
+    let unread = outage::gather(std::mem::take(&mut zones.unread).into_iter().map(|(_, error)| error));
     let files_read = plan.inputs.len();
     let findings = Findings {
-        files: inventory.files,
+        files: inventory.files.clone(),
         settings,
         are_exports_believed,
-        diagnostics: input.diagnostics,
+        diagnostics: std::mem::take(&mut input.diagnostics),
         files_read,
-        zones: zones.findings,
+        zones: std::mem::take(&mut zones.findings),
         unread,
-        forgotten: input.forgotten,
+        forgotten: std::mem::take(&mut input.forgotten),
         base: Vec::new(),
     };
-    Ok(MadePlan { plan, findings, is_partial, snapshot: input.snapshot, breakers: remembered.breakers, targets })
+    let breakers = std::mem::take(&mut remembered.breakers);
+    Ok(MadePlan { plan, findings, is_partial, snapshot: input.snapshot.take(), breakers, targets })
 }
 
 /// What a plan does with zones as such: nothing from a snapshot, and for some hosts or projects no more than they need.
@@ -332,11 +332,6 @@ fn hosts_seen((inventory, live): (&Inventory, &Live), decided: &FleetDecisions) 
         Some((inv, seen))
     };
     named.into_iter().filter_map(seen).collect()
-}
-
-/// Whether every export is believed.
-pub(super) fn are_believed(inventory: &Inventory) -> bool {
-    inventory.sources().all(|(_, trust)| matches!(trust, Trust::Known))
 }
 
 /// What a plan says about an export.

@@ -4,7 +4,6 @@
 //! compare; and the moment from which the clock alone may change the plan.
 
 use super::inputs::{PlanInput, PlanRequest, cache_of};
-use super::plan::are_believed;
 use super::record_zones;
 use super::settings::state_address;
 use crate::inventory::Inventory;
@@ -18,7 +17,7 @@ use crate::state::{self, StateAddress, StateStamp};
 use crate::target::{CopyId, ZoneStamp};
 
 /// How long a plan is used again at most. Whatever the stamps do not show changes a plan no later than this.
-const AT_MOST: Duration = Duration::from_secs(3600);
+pub(super) const AT_MOST: Duration = Duration::from_secs(3600);
 
 /// What a plan was made from.
 #[derive(Debug)]
@@ -42,17 +41,17 @@ impl PlanGround {
     ///
     /// Errors: why another look could not show that nothing has moved.
     pub fn of(input: &PlanInput, request: &PlanRequest<'_>) -> Result<PlanGround, &'static str> {
-        let PlanInput { inventory, zones, traces, .. } = input;
+        let PlanInput { inventory, zones, reading, .. } = input;
         let config = &inventory.config;
         let asks_keys = config.pools.iter().any(|pool| pool.marking.key.is_some());
-        let is_whole = zones.stamps.len() == all_copies(config).len() && zones.asked.is_empty();
+        let is_whole = zones.read.len() == all_copies(config).len() && zones.asked.is_empty();
         if request.live_snapshot.is_some() || request.base.is_some() || request.asks_approvals {
             return Err("it is about more than the present");
         }
         if !is_whole {
             return Err("a zone is asked name by name, or could not be read");
         }
-        if !are_believed(inventory) {
+        if !inventory.is_believed() {
             return Err("a source is not believed");
         }
         if record_zones::are_listed(config) || asks_keys {
@@ -66,8 +65,8 @@ impl PlanGround {
         let until = moves(input)?;
         Ok(PlanGround {
             config: config.clone(),
-            traces: traces.clone(),
-            copies: zones.stamps.clone(),
+            traces: reading.traces.clone(),
+            copies: zones.read.iter().map(|read| (read.copy.clone(), read.stamp.clone())).collect(),
             state: (address, stamp),
             made: input.now,
             until,
@@ -129,7 +128,7 @@ fn moves(input: &PlanInput) -> Result<Time, &'static str> {
 }
 
 /// The moments, past and to come, at which something in an inventory begins or ceases to count.
-fn moments(inventory: &Inventory) -> impl Iterator<Item = Time> {
+pub(super) fn moments(inventory: &Inventory) -> impl Iterator<Item = Time> {
     let reports = inventory.reports.iter().filter_map(|report| {
         let max_age = inventory.mac_sources[usize::from(report.source)].max_age?;
         Some(report.time.plus(max_age))

@@ -47,7 +47,7 @@ pub(super) struct ZonePlan {
 pub(super) fn decide(config: &Config, zones: &Zones, state: Option<&dyn State>) -> Result<ZonePlan, Problem> {
     let mut plan = ZonePlan::default();
     let closed: BTreeMap<&CopyId, &ZoneContents> =
-        zones.closed.iter().map(|closed| (&closed.copy, &closed.contents)).collect();
+        zones.closed.iter().map(|closed| (&closed.copy, closed.contents())).collect();
     let made = made_by_us(state)?;
     let missing: BTreeSet<&CopyId> = zones.missing.iter().collect();
     let not_made: BTreeSet<&CopyId> = zones.not_made.iter().map(|(copy, _)| copy).collect();

@@ -117,9 +117,12 @@ impl Cache {
         (head.zone == zone.to_string()).then_some(KeptSize { records: head.records, octets })
     }
 
-    /// Whether anything of a zone from `origin` is stored that is at most `max_age` old; what it holds is not read.
-    pub fn has_fresh(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> bool {
-        self.open_fresh(zone, origin, max_age).is_ok()
+    /// When what was stored of a zone from `origin` was last transferred whole, if that is at most `max_age` ago; what it holds is not
+    /// read.
+    ///
+    /// Errors: as for [`Cache::load`].
+    pub fn since(&self, zone: &ZoneName, origin: &str, max_age: Duration) -> Result<Time, Option<String>> {
+        self.open_fresh(zone, origin, max_age).map(|(head, _)| head.since)
     }
 
     /// What was stored of a zone from `origin`, if it is at most `max_age` old.

@@ -139,6 +139,11 @@ impl fmt::Debug for NameServers {
     }
 }
 
+/// A zone of a server: its records are all that it holds.
+fn zone_read(contents: ZoneContents) -> ZoneRead {
+    ZoneRead { contents, opaque: Vec::new(), is_flat: false, inputs: Vec::new(), findings: None }
+}
+
 impl ReadTarget for NameServers {
     fn manner(&self) -> ReadingManner {
         self.settings.exchange.read
@@ -153,7 +158,13 @@ impl ReadTarget for NameServers {
             Some(cache) => self.read_by_cache(cache, server, zone, key),
             None => self.transfer_patiently(server, zone, key, None),
         })?;
-        Ok(ZoneRead { contents, opaque: Vec::new(), is_flat: false, inputs: Vec::new(), findings: None })
+        Ok(zone_read(contents))
+    }
+
+    fn read_if_moved(&self, known: &ZoneContents) -> Result<Option<ZoneRead>, Problem> {
+        let Some(cache) = &self.cache else { return self.read_zone(known.apex()).map(Some) };
+        let contents = self.first_that_can(known.apex(), |server, key| self.bring_known(cache, server, known, key))?;
+        Ok(contents.map(zone_read))
     }
 
     fn lacks_zone(&self, zone: &ZoneName) -> bool {

@@ -15,7 +15,7 @@ use crate::target::{CopyId, TargetId, ZoneStamp};
 /// A zone that was read completely, or taken from a snapshot.
 pub struct KnownZone {
     /// The zone.
-    pub live: LiveZone,
+    pub live: Arc<LiveZone>,
     /// How it was seen.
     pub seen: ContentsSeen,
     /// The files it was read from.
@@ -24,6 +24,19 @@ pub struct KnownZone {
     pub findings: Option<Box<FileFindings>>,
     /// Whether the target has no such zone: then `live` is the zone as it would be made.
     pub is_missing: bool,
+}
+
+/// A copy that was read whole.
+#[derive(Debug)]
+pub struct ReadCopy {
+    /// Which.
+    pub copy: CopyId,
+    /// By what it is known not to have moved.
+    pub stamp: ZoneStamp,
+    /// What it holds.
+    pub live: Arc<LiveZone>,
+    /// How it was seen.
+    pub seen: ContentsSeen,
 }
 
 /// What decides whether a zone that a target lacks is made there.
@@ -58,7 +71,14 @@ pub struct ClosedCopy {
     /// Which.
     pub copy: CopyId,
     /// What it holds.
-    pub contents: ZoneContents,
+    live: Arc<LiveZone>,
+}
+
+impl ClosedCopy {
+    /// What it holds.
+    pub fn contents(&self) -> &ZoneContents {
+        self.live.contents().expect("a copy is noted as closed where it was read")
+    }
 }
 
 /// The code of a zone that does not exist, and that its target cannot make.
@@ -83,8 +103,8 @@ pub struct CopiesRead<'a> {
     pub not_made: Vec<(CopyId, Problem)>,
     /// The copies of zones in which nothing may be asked for.
     pub closed: Vec<ClosedCopy>,
-    /// By what the copies are known not to have moved, those that do not exist left out.
-    pub stamps: Vec<(CopyId, ZoneStamp)>,
+    /// The copies that were read, those that do not exist left out.
+    pub read: Vec<ReadCopy>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in them.
@@ -122,7 +142,7 @@ impl<'a> CopiesRead<'a> {
             missing: Vec::new(),
             not_made: Vec::new(),
             closed: Vec::new(),
-            stamps: Vec::new(),
+            read: Vec::new(),
             inputs: Vec::new(),
             findings: Vec::new(),
         }
@@ -131,7 +151,12 @@ impl<'a> CopiesRead<'a> {
     /// Takes what was read of the copies of a zone, in the order of the targets of its pool; gives the reference copy.
     ///
     /// Errors: the copies that are known do not reach the threshold, so that the zone is unknown; why the first is.
-    pub fn take(&mut self, config: &Config, zone: ZoneIndex, readings: Vec<CopyReading>) -> Result<LiveZone, Problem> {
+    pub fn take(
+        &mut self,
+        config: &Config,
+        zone: ZoneIndex,
+        readings: Vec<CopyReading>,
+    ) -> Result<Arc<LiveZone>, Problem> {
         let spec = &config.zones[zone.0 as usize];
         let pool = &config.pools[spec.pool];
         let judged =
@@ -144,7 +169,7 @@ impl<'a> CopiesRead<'a> {
         let first = readings.iter().position(exists).or_else(|| readings.iter().position(Result::is_ok));
         let Some(reference) = first.filter(|_| is_reached) else {
             if readings.iter().any(|reading| reading.as_ref().is_err_and(|problem| problem.code == ZONE_MISSING)) {
-                return Ok(LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing));
+                return Ok(Arc::new(LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing)));
             }
             return Err(readings.into_iter().find_map(Result::err).expect("where none is known, each has an error"));
         };
@@ -161,10 +186,12 @@ impl<'a> CopiesRead<'a> {
             }
             let (known, digest) = match copy {
                 Some((known, digest)) => (known, Some(digest)),
-                None if is_not_made => (LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing), None),
-                None => (LiveZone::unknown(spec.name.clone()), None),
+                None if is_not_made => {
+                    (Arc::new(LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Missing)), None)
+                }
+                None => (Arc::new(LiveZone::unknown(spec.name.clone())), None),
             };
-            copies.push(Some(OtherCopy { live: Arc::new(known), digest }));
+            copies.push(Some(OtherCopy { live: known, digest }));
         }
         self.zones.push(ZoneCopies { zone, reference, digest, copies });
         Ok(live.expect("the reference is among the copies"))
@@ -196,10 +223,15 @@ impl<'a> CopiesRead<'a> {
     /// Takes what a snapshot without targets says of a zone: it counts for all copies.
     ///
     /// Errors: the snapshot does not have the zone.
-    pub fn take_saved(&mut self, config: &Config, zone: ZoneIndex, reading: CopyReading) -> Result<LiveZone, Problem> {
+    pub fn take_saved(
+        &mut self,
+        config: &Config,
+        zone: ZoneIndex,
+        reading: CopyReading,
+    ) -> Result<Arc<LiveZone>, Problem> {
         let spec = &config.zones[zone.0 as usize];
         let KnownZone { live, seen, inputs, findings, is_missing: _ } = *reading?;
-        self.note_stamp(&config.reference(spec).id, &live);
+        self.note_read(&config.reference(spec).id, &live, &seen);
         for target in &config.pools[spec.pool].targets {
             self.seen.push((zone, ZoneSeen::new(&target.id, spec.name.clone(), seen.clone())));
         }
@@ -215,7 +247,7 @@ impl<'a> CopiesRead<'a> {
         spec: &ZoneSpec,
         zone: ZoneIndex,
         reading: CopyReading,
-    ) -> Option<(LiveZone, String)> {
+    ) -> Option<(Arc<LiveZone>, String)> {
         let KnownZone { live, seen, inputs, findings, is_missing } = match reading {
             Ok(known) => *known,
             Err(problem) if problem.code == ZONE_MISSING => return None,
@@ -225,7 +257,7 @@ impl<'a> CopiesRead<'a> {
             }
         };
         if !is_missing {
-            self.note_stamp(target, &live);
+            self.note_read(target, &live, &seen);
         }
         let digest = seen.digest.clone();
         let mut seen = ZoneSeen::new(target, spec.name.clone(), seen);
@@ -240,17 +272,17 @@ impl<'a> CopiesRead<'a> {
         if !spec.is_closed() {
             return Some((live, digest));
         }
-        let (live, contents) = live.closed();
         let copy = CopyId { target: target.clone(), zone: spec.name.clone() };
-        self.closed.extend(contents.filter(|_| !is_missing).map(|contents| ClosedCopy { copy, contents }));
-        Some((live, digest))
+        let closed = || ClosedCopy { copy, live: Arc::clone(&live) };
+        self.closed.extend((!is_missing && live.contents().is_some()).then(closed));
+        Some((Arc::new(LiveZone::without_contents(spec.name.clone(), ContentsAbsence::Closed)), digest))
     }
 
-    /// Notes the stamp of a copy.
-    fn note_stamp(&mut self, target: &TargetId, live: &LiveZone) {
-        let stamp = live.contents().map(ZoneStamp::of);
+    /// Notes a copy that was read.
+    fn note_read(&mut self, target: &TargetId, live: &Arc<LiveZone>, seen: &ContentsSeen) {
+        let Some(stamp) = live.contents().map(ZoneStamp::of) else { return };
         let copy = CopyId { target: target.clone(), zone: live.name().clone() };
-        self.stamps.extend(stamp.map(|stamp| (copy, stamp)));
+        self.read.push(ReadCopy { copy, stamp, live: Arc::clone(live), seen: seen.clone() });
     }
 
     /// The views of the targets; `live` has the references.

@@ -20,6 +20,6 @@ pub mod some;
 
 pub mod zones;
 
-pub use copies::{ClosedCopy, CreationTerms};
+pub use copies::{ClosedCopy, CreationTerms, ReadCopy};
 pub use open::{ReadingTerms, TargetReaders};
 pub use zones::{EarlyZones, Zones, ZonesRequest};

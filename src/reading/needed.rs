@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use crate::desired::host;
 use crate::desired::{DesiredHost, Interface};
@@ -312,7 +313,7 @@ pub fn sorted(names: impl Iterator<Item = Name>) -> Vec<Name> {
 /// All configured zones as a draft in which nothing is known yet.
 pub fn unread(inventory: &Inventory) -> Live {
     let config = &inventory.config;
-    let unknown = config.zones.iter().map(|spec| LiveZone::unknown(spec.name.clone())).collect();
+    let unknown = config.zones.iter().map(|spec| Arc::new(LiveZone::unknown(spec.name.clone()))).collect();
     Live::draft(unknown, Apexes::new(config.listed_zones().map(|spec| &spec.name)))
 }
 

@@ -1,8 +1,9 @@
 //! Reads all copies of all configured zones, in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::copies::{ClosedCopy, CopiesRead, CopyReading, CreationTerms, KnownZone};
+use super::copies::{ClosedCopy, CopiesRead, CopyReading, CreationTerms, KnownZone, ReadCopy};
 use super::inquiry::{self, QueriedZone};
 use super::needed::{NeededNames, ReadingCost};
 use super::open::{ReadingTerms, TargetReaders, all_copies, each_copy, open_targets};
@@ -21,7 +22,7 @@ use crate::plan::{ContentsSeen, ZoneSeen};
 use crate::progress::{Progress, RunStage};
 use crate::snapshot::{SavedLive, Snapshot};
 use crate::target::{
-    CopyId, Marker, OpenedTarget, PoolName, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneId, ZoneRead, ZoneStamp,
+    CopyId, Marker, OpenedTarget, PoolName, ReadTarget, ReadingManner, TargetId, ZoneApex, ZoneId, ZoneRead,
 };
 
 /// The configured zones as they are live.
@@ -47,8 +48,8 @@ pub struct Zones {
     pub not_made: Vec<(CopyId, Problem)>,
     /// The copies of zones in which nothing may be asked for.
     pub closed: Vec<ClosedCopy>,
-    /// By what the copies that were read whole are known not to have moved.
-    pub stamps: Vec<(CopyId, ZoneStamp)>,
+    /// The copies that were read whole.
+    pub read: Vec<ReadCopy>,
     /// The files they were read from, with their SHA-256.
     pub inputs: Vec<(String, String)>,
     /// What is questionable in those that were read.
@@ -60,7 +61,7 @@ pub struct Zones {
 impl Zones {
     /// The markers in the copies that were read whole.
     pub fn markers(&self) -> impl Iterator<Item = (&CopyId, Marker)> {
-        self.stamps.iter().filter_map(|(copy, stamp)| Some((copy, Marker::of_rrset(stamp.marker.as_ref()?)?)))
+        self.read.iter().filter_map(|read| Some((&read.copy, Marker::of_rrset(read.stamp.marker.as_ref()?)?)))
     }
 }
 
@@ -93,13 +94,21 @@ pub struct EarlyZones {
 }
 
 impl EarlyZones {
-    /// Reads all zones of a configuration that are read completely for a plan of all hosts.
-    pub fn read(config: &Config, terms: &ReadingTerms<'_>, progress: &dyn Progress) -> EarlyZones {
+    /// Reads all zones of a configuration that are read completely for a plan of all hosts; copies that are `known` only as far as
+    /// they have moved.
+    pub fn read(config: &Config, known: &[ReadCopy], terms: &ReadingTerms<'_>, progress: &dyn Progress) -> EarlyZones {
         let readers = open_targets(config, terms);
         prepare(config, &readers, true);
         let copies = each_copy(config, &readers, progress, |place, target| {
-            let read = |target: &dyn ReadTarget| match target.manner() {
-                ReadingManner::Whole | ReadingManner::Either => read_whole(target, &config.zones[place]).map(Some),
+            let spec = &config.zones[place];
+            let read = |access: &dyn ReadTarget| match access.manner() {
+                ReadingManner::Whole | ReadingManner::Either => {
+                    let known = known.iter().find(|own| own.copy.target == target.id && own.copy.zone == spec.name);
+                    match known {
+                        Some(known) => read_moved(access, spec, known).map(Some),
+                        None => read_whole(access, spec).map(Some),
+                    }
+                }
                 ReadingManner::ByName => Ok(None),
             };
             reader(target).and_then(read).transpose()
@@ -288,6 +297,22 @@ fn read_whole(target: &dyn ReadTarget, spec: &ZoneSpec) -> Result<Box<KnownZone>
     read.or_else(|problem| missing(target, spec).ok_or(problem))
 }
 
+/// Reads one zone whole, as [`read_whole`] does; what it is known to hold is taken where it has not moved.
+fn read_moved(target: &dyn ReadTarget, spec: &ZoneSpec, copy: &ReadCopy) -> Result<Box<KnownZone>, Problem> {
+    let contents = copy.live.contents().expect("a copy that was read has contents");
+    match target.read_if_moved(contents) {
+        Ok(Some(read)) => Ok(known(read, None)),
+        Ok(None) => Ok(Box::new(KnownZone {
+            live: Arc::clone(&copy.live),
+            seen: copy.seen.clone(),
+            inputs: Vec::new(),
+            findings: None,
+            is_missing: false,
+        })),
+        Err(problem) => missing(target, spec).ok_or(problem),
+    }
+}
+
 /// A zone that the target lacks, and that may be missing, as it would be made; none where it is there, or where it is no
 /// more than not readable.
 fn missing(target: &dyn ReadTarget, spec: &ZoneSpec) -> Option<Box<KnownZone>> {
@@ -321,7 +346,7 @@ fn known(read: ZoneRead, knowledge: Option<ZoneKnowledge>) -> Box<KnownZone> {
         Some(knowledge) => live.with_knowledge(knowledge),
         None => live,
     };
-    Box::new(KnownZone { live, seen, inputs: read.inputs, findings: read.findings, is_missing: false })
+    Box::new(KnownZone { live: Arc::new(live), seen, inputs: read.inputs, findings: read.findings, is_missing: false })
 }
 
 /// What was read of one zone.
@@ -374,12 +399,12 @@ fn join(
             ZoneReadings::Asked(AskedOpening { target, asked, records }) => {
                 let target_id = &config.reference(spec).id;
                 asking.push(QueriedZone { zone, target_id, target, records, asked, failed: None });
-                Ok(asking.last_mut().expect("just pushed").known())
+                Ok(Arc::new(asking.last_mut().expect("just pushed").known()))
             }
         };
         zones.push(reading.unwrap_or_else(|error| {
             failed.push((zone, error));
-            LiveZone::unknown(spec.name.clone())
+            Arc::new(LiveZone::unknown(spec.name.clone()))
         }));
     }
     let mut live = Live::draft(zones, apexes);
@@ -388,8 +413,7 @@ fn join(
     }
     let live = live.finish();
     let views = copies.views(config, &live);
-    let CopiesRead { mut seen, unread: unread_copies, missing, not_made, closed, stamps, inputs, findings, .. } =
-        copies;
+    let CopiesRead { mut seen, unread: unread_copies, missing, not_made, closed, read, inputs, findings, .. } = copies;
     for QueriedZone { zone, target_id, failed: failure, .. } in asking {
         let known = live.zone(zone);
         let found = known.contents().map(ContentsSeen::of);
@@ -403,7 +427,7 @@ fn join(
     let seen = seen.into_iter().map(|(_, seen)| seen).collect();
     #[rustfmt::skip]
     let zones = Zones {
-        live, copies: views, seen, asked, for_some: false, unread: failed, unread_copies, missing, not_made, closed, stamps,
+        live, copies: views, seen, asked, for_some: false, unread: failed, unread_copies, missing, not_made, closed, read,
         inputs, findings, own_of_records: BTreeMap::new(),
     };
     zones

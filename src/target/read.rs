@@ -35,6 +35,13 @@ pub trait ReadTarget: Send + Sync {
     /// Errors: any reason why the zone is not fully known; nothing is left out in silence.
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem>;
 
+    /// Reads a zone whole, unless it is provably as it is `known` from an earlier reading of this target: none then.
+    ///
+    /// Errors: as for [`ReadTarget::read_zone`].
+    fn read_if_moved(&self, known: &ZoneContents) -> Result<Option<ZoneRead>, Problem> {
+        self.read_zone(known.apex()).map(Some)
+    }
+
     /// Whether names below a name are answered with it, so that no name of its zones may be below another.
     fn is_flat(&self) -> bool {
         false

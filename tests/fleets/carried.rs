@@ -15,13 +15,13 @@ use super::shortcuts::{compare_look_ups, decide_all, now, read};
 const COPIES: u64 = 6;
 
 /// What is done to RRsets of a copy.
-struct RandomDamage<'l> {
+pub struct RandomDamage<'l> {
     /// One of how many RRsets is changed.
-    one_of: u64,
+    pub one_of: u64,
     /// The AAAA and PTR of all zones: values to take from one to another.
-    values: &'l [(Rtype, Rdata)],
+    pub values: &'l [(Rtype, Rdata)],
     /// Whether delegations and DNAME may be added, too.
-    is_structural: bool,
+    pub is_structural: bool,
 }
 
 impl RandomDamage<'_> {
@@ -89,7 +89,7 @@ fn push(builder: &mut ZoneBuilder, rrset: RrsetRef<'_>, ttl: Ttl) {
 }
 
 /// A view of DNS with damaged copies of about half of the zones; made twice alike by the same seed.
-fn view(live: &Live, damage: &RandomDamage<'_>, seed: u64) -> Live {
+pub fn view(live: &Live, damage: &RandomDamage<'_>, seed: u64) -> Live {
     let mut dice = Dice(seed);
     let known = live.zones().filter_map(|(zone, known)| Some((zone, known.contents()?)));
     let mut copies = Vec::new();

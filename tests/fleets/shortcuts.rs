@@ -65,14 +65,10 @@ pub fn compare_look_ups(live: &Live, seed: u64) {
     }
 }
 
-/// Decides for all hosts, and shows `look` what this is based on.
-pub fn decide_all(
-    inventory: &Inventory,
-    live: &Live,
-    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions),
-) {
+/// What decisions about a fleet depend on, where nothing is selected and there is no state.
+pub fn decision_input(inventory: &Inventory, decide: impl FnOnce(DecisionInput<'_>)) {
     let (selection, tripped, waits) = (Selection::default(), TrippedHosts::default(), RrsetWaits::default());
-    let given = DecisionInput {
+    decide(DecisionInput {
         servers: &server_names(inventory),
         bounds: &PoolBounds::new(),
         now: now(),
@@ -84,8 +80,17 @@ pub fn decide_all(
         recent: &RecentPods::default(),
         copies: &[],
         own_of_records: &BTreeMap::new(),
-    };
-    decide::decide_and(inventory, live, given, look);
+        survey: None,
+    });
+}
+
+/// Decides for all hosts, and shows `look` what this is based on.
+pub fn decide_all(
+    inventory: &Inventory,
+    live: &Live,
+    look: impl FnOnce(&RuleContext<'_>, &SubjectStandings, FleetDecisions),
+) {
+    decision_input(inventory, |given| decide::decide_and(inventory, live, given, look));
 }
 
 #[test]

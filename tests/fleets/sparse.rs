@@ -159,6 +159,7 @@ impl Fleet {
                 recent: &RecentPods::default(),
                 copies: &[],
                 own_of_records: &BTreeMap::new(),
+                survey: None,
             },
         )
     }

@@ -29,6 +29,7 @@ pub struct WorkspaceFolder {
 }
 
 /// A file that a pattern found.
+#[derive(Debug, Clone)]
 pub struct FoundFile {
     /// Its number.
     pub id: FileId,
@@ -36,6 +37,13 @@ pub struct FoundFile {
     pub name: String,
     /// Where it is.
     path: PathBuf,
+}
+
+impl FoundFile {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// Numbers files, each once, sorted by name.
@@ -85,11 +93,17 @@ impl WorkspaceFolder {
     /// Whether another look shows just what was seen: nothing that was read has been written since, and nothing else would be
     /// read. It costs a look at each file, and reads none.
     pub fn still_shows(&self, traces: &FolderTraces) -> bool {
+        self.moved(traces).is_some_and(|moved| moved.is_empty())
+    }
+
+    /// The files that may have been written since they were read; none where others would be read.
+    pub fn moved<'t>(&self, traces: &'t FolderTraces) -> Option<Vec<&'t Path>> {
         let FolderTraces { files, names, patterns } = traces;
         let finds = |trace: &PatternTrace| self.find_any(&trace.pattern, trace.ignored.as_deref()).ok() == trace.found;
-        files.iter().all(|(path, seen)| seen.is_some() && FileStamp::of_opened(path) == *seen)
-            && names.iter().all(|(name, lacks)| self.lacks(name) == *lacks)
-            && patterns.iter().all(finds)
+        let finds_the_same = names.iter().all(|(name, lacks)| self.lacks(name) == *lacks) && patterns.iter().all(finds);
+        let is_moved =
+            |(path, seen): &(&'t PathBuf, &Option<FileStamp>)| seen.is_none() || FileStamp::of_opened(path) != **seen;
+        finds_the_same.then(|| files.iter().filter(is_moved).map(|(path, _)| path.as_path()).collect())
     }
 
     /// Its own files that were read although a layer is in front, sorted by name.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{OpenWorkspace, disk};
-use crate::diag::{Diagnostic, Diagnostics, Origin};
+use crate::diag::{Code, Diagnostic, Diagnostics, Origin};
 use crate::inventory::config::project;
 use crate::inventory::config::settings::Settings;
 use crate::inventory::model::{Project, ProjectAdmin, ProjectFile, ProjectIndex, ProjectSettings, Trust};
@@ -174,6 +174,9 @@ fn renumber(draft: &mut Draft, projects: &[Project]) {
     }
 }
 
+/// The code of a project that only hosts name: a warning at the first of its rows.
+pub const UNKNOWN_PROJECT: Code = Code::new("unknown-project");
+
 /// Warns of projects that only hosts name, once each, at the first.
 fn warn_of_unknown(draft: &Draft, projects: &[Project], diagnostics: &mut Diagnostics) {
     let known = |project: &Project| project.admin.is_some() || !matches!(project.file, ProjectFile::Missing);
@@ -186,6 +189,6 @@ fn warn_of_unknown(draft: &Draft, projects: &[Project], diagnostics: &mut Diagno
         let Some(origin) = origin else { continue };
         let message = format!("project `{}` occurs only in hosts.csv; its hosts are skipped", project.id);
         let hint = format!("correct the rows, or add `[project.{}]` and a project file", project.id);
-        diagnostics.push(Diagnostic::warning("unknown-project", origin, message).hint(hint));
+        diagnostics.push(Diagnostic::warning(UNKNOWN_PROJECT, origin, message).hint(hint));
     }
 }

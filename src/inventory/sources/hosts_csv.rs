@@ -7,9 +7,12 @@ use rayon::prelude::*;
 
 use super::meaning::{ExportRows, RowMeaning};
 use super::text::{
-    self, BAD_INV, BAD_NAME, FIELD_COUNT, LineFormat, RowConflict, RowFault, RowFaults, RowWord, TextRow,
+    self, BAD_INV, BAD_NAME, FIELD_COUNT, LineFormat, LineRange, RowConflict, RowFault, RowFaults, RowWord, TextRow,
 };
-use super::{Draft, ExportFormat, Renumbering, RowContext, SourceInput, SourcePart, SourceTally, likely_project_index};
+use super::{
+    Draft, ExportFormat, Renumbering, RowContext, SourceDate, SourceFile, SourceInput, SourcePart, SourceTally,
+    likely_project_index,
+};
 use crate::diag::{Code, Severity};
 use crate::dns::Name;
 use crate::inventory::model::{Host, HostStatus, Trust};
@@ -84,13 +87,43 @@ pub struct HostsPiece {
 
 /// Reads hosts.csv.
 fn read(input: &SourceInput<'_>, context: &RowContext<'_>) -> SourcePart {
-    let shape = LineFormat { header: Some(HEADER), ..LineFormat::default() };
+    let shape = shape();
     let start = |rows| HostsPiece { hosts: Vec::with_capacity(rows), ..HostsPiece::default() };
     let (pieces, mut tally) = text::read_rows(input, context, &shape, start, |piece, row, faults| {
         read_host(piece, row, faults, context);
     });
     text::read_dates(input, &mut tally);
     join(pieces, input, context, tally)
+}
+
+/// What is particular about the format.
+fn shape() -> LineFormat {
+    LineFormat { header: Some(HEADER), ..LineFormat::default() }
+}
+
+/// Reads the rows of some lines of hosts.csv.
+///
+/// None where anything in them is wrong.
+pub fn read_some<'l>(
+    file: SourceFile<'_>,
+    lines: impl Iterator<Item = &'l LineRange>,
+    context: &RowContext<'_>,
+) -> Option<HostsPiece> {
+    let mut piece = HostsPiece::default();
+    for lines in lines {
+        text::read_lines(file, lines, &shape(), |row, faults| read_host(&mut piece, row, faults, context))?;
+    }
+    Some(piece)
+}
+
+/// What hosts.csv says of itself, with so many rows: when it was made.
+///
+/// None where it is not there to its end, or anything else of it is wrong.
+pub fn read_frame(input: &SourceInput<'_>, rows: usize, context: &RowContext<'_>) -> Option<SourceDate> {
+    let mut tally = SourceTally { rows, ..SourceTally::default() };
+    input.files.iter().for_each(|file| text::check_whole(&mut tally, *file, input, context, &shape()));
+    text::read_dates(input, &mut tally);
+    (tally.doubt.is_none() && tally.diagnostics.is_empty()).then_some(tally.dated)
 }
 
 /// Joins the chunks of an export of hosts, in the order of its rows.

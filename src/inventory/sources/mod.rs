@@ -20,9 +20,11 @@ use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin};
 use crate::dns::Name;
 pub use addresses_csv::HEADER as ADDRESSES_HEADER;
 pub use hosts_csv::HEADER as HOSTS_HEADER;
+pub use hosts_csv::{HostsPiece, read_frame, read_some};
 use meaning::{ExportRows, RowMeaning};
 pub use row_clock::RowClock;
 pub use stated::warn_of_left_out;
+pub use text::LineRange;
 pub use zone_yaml::{ZoneYaml, zone_yaml};
 
 mod text;
@@ -111,6 +113,13 @@ pub struct ExportFormat {
     pub read: fn(&SourceInput<'_>, &RowContext<'_>) -> SourcePart,
     /// What its good rows say, each under what it is about; nothing for a file of our own, which is not an export.
     pub meanings: fn(&ExportRows<'_>) -> Vec<RowMeaning>,
+}
+
+impl ExportFormat {
+    /// Whether it is that of hosts.csv.
+    pub fn is_hosts_csv(&self) -> bool {
+        (self.key, self.word) == (hosts_csv::FORMAT.key, hosts_csv::FORMAT.word)
+    }
 }
 
 /// The files of one source.

@@ -259,6 +259,33 @@ pub fn read_rows<T: Send>(
     all
 }
 
+/// Some lines of a file, one behind the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineRange {
+    /// The number of the first, from 1.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    /// Their octets.
+    pub octets: Range<usize>,
+}
+
+/// Reads the rows of some lines of a file, as [`read_rows`] does.
+///
+/// None where the file has another header, or anything in these lines is wrong.
+pub fn read_lines(
+    file: SourceFile<'_>,
+    lines: &LineRange,
+    shape: &LineFormat,
+    mut row: impl FnMut(&TextRow<'_>, &mut RowFaults<'_, '_>),
+) -> Option<usize> {
+    let header = header_of(file.bytes, shape, file.id).ok()?;
+    let LineRange { first, count, octets } = lines.clone();
+    let chunk = TextChunk { file: file.id, first_line: first, lines: count as usize, bytes: &file.bytes[octets] };
+    let tally = read_chunk(&chunk, header, shape, |one, faults| row(one, faults));
+    (tally.bad == 0 && tally.diagnostics.is_empty()).then_some(tally.rows)
+}
+
 /// Finds the line of the header: 0 where the format has none.
 fn header_of(bytes: &[u8], shape: &LineFormat, file: FileId) -> Result<u32, Box<Diagnostic>> {
     let Some(wanted) = shape.header else { return Ok(0) };

@@ -76,7 +76,7 @@ impl NameServers {
     pub fn still_keeps(&self, stamps: &[&ZoneStamp]) -> bool {
         let (Some(cache), [server, ..]) = (&self.cache, self.settings.servers.as_slice()) else { return false };
         let (origin, max_age) = (self.origin(server), self.settings.cache_max_age);
-        if !stamps.iter().all(|stamp| cache.has_fresh(&stamp.zone, &origin, max_age)) {
+        if !stamps.iter().all(|stamp| cache.since(&stamp.zone, &origin, max_age).is_ok()) {
             return false;
         }
         // Whatever fails is reported where the zone is read.
@@ -97,39 +97,80 @@ impl NameServers {
         zone: &ZoneName,
         key: Option<Arc<Key>>,
     ) -> Result<ZoneContents, ServerFailure> {
-        let origin = self.origin(server);
         let terms = ReadTerms { server, key, held: cache.kept_size(zone) };
-        let place = place_of(&server.to_string(), zone);
-        let kept = cache.load(zone, &origin, self.settings.cache_max_age);
-        let moved = match kept {
-            Ok(kept) => self.bring_forward(&terms, kept)?,
-            Err(why) => ZoneMove::Unknown(why),
-        };
-        let (contents, since) = match moved {
-            ZoneMove::Not(kept) => {
-                tracing::info!("{place}: unchanged at serial {} since {}", kept.contents.serial(), kept.since);
-                return Ok(kept.contents);
+        match cache.load(zone, &self.origin(server), self.settings.cache_max_age) {
+            Ok(CachedZone { contents, since }) => {
+                let moved = self.bring_forward(&terms, &contents, since)?;
+                Ok(self.take_move(cache, &terms, zone, moved)?.map_or(contents, |now| self.kept(cache, server, now)))
             }
-            ZoneMove::To(contents, since) => (contents, since),
-            ZoneMove::Unknown(why) => {
-                if let Some(why) = why {
-                    tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
-                }
-                (self.transfer_patiently(server, zone, terms.key, terms.held)?, cache.now())
+            Err(why) => {
+                let read = self.take_move(cache, &terms, zone, ZoneMove::Unknown(why))?;
+                Ok(self.kept(cache, server, read.expect("nothing is known that did not move")))
             }
-        };
-        if let Err(error) = cache.keep(&contents, &origin, since) {
-            tracing::info!("{place}: not kept for the next run: {error}");
         }
-        Ok(contents)
     }
 
-    /// Finds out whether a zone changed since it was stored, and to which serial.
+    /// The zone as one server has it, unless it is as it is `known` from that server; without a look at what the cache holds of it,
+    /// but for when it was last transferred whole.
+    pub fn bring_known(
+        &self,
+        cache: &Cache,
+        server: &ServerAddress,
+        known: &ZoneContents,
+        key: Option<Arc<Key>>,
+    ) -> Result<Option<ZoneContents>, ServerFailure> {
+        let zone = known.apex();
+        let Ok(since) = cache.since(zone, &self.origin(server), self.settings.cache_max_age) else {
+            return self.read_by_cache(cache, server, zone, key).map(Some);
+        };
+        let terms = ReadTerms { server, key, held: cache.kept_size(zone) };
+        let moved = self.bring_forward(&terms, known, since)?;
+        let read = self.take_move(cache, &terms, zone, moved)?;
+        // The process has the differences in memory: the file of another one gets them by their transfer, as it is.
+        Ok(read.map(|now| if now.since == since { now.contents } else { self.kept(cache, server, now) }))
+    }
+
+    /// The zone after what happened to it: none where it did not move.
+    fn take_move(
+        &self,
+        cache: &Cache,
+        terms: &ReadTerms<'_>,
+        zone: &ZoneName,
+        moved: ZoneMove,
+    ) -> Result<Option<CachedZone>, ServerFailure> {
+        let why = match moved {
+            ZoneMove::Not => return Ok(None),
+            ZoneMove::To(now) => return Ok(Some(now)),
+            ZoneMove::Unknown(why) => why,
+        };
+        if let Some(why) = why {
+            let place = place_of(&terms.server.to_string(), zone);
+            tracing::info!("{place}: transferred whole, because the stored zone was not used: {why}");
+        }
+        let contents = self.transfer_patiently(terms.server, zone, terms.key.clone(), terms.held)?;
+        Ok(Some(CachedZone { contents, since: cache.now() }))
+    }
+
+    /// Keeps a zone for the next run, and gives its contents.
+    fn kept(&self, cache: &Cache, server: &ServerAddress, zone: CachedZone) -> ZoneContents {
+        let CachedZone { contents, since } = zone;
+        if let Err(error) = cache.keep(&contents, &self.origin(server), since) {
+            let place = place_of(&server.to_string(), contents.apex());
+            tracing::info!("{place}: not kept for the next run: {error}");
+        }
+        contents
+    }
+
+    /// Finds out whether a zone changed since it was read, and to which serial; `since` is when it was last transferred whole.
     ///
     /// Errors: there is no connection, so there would be none for a transfer.
-    fn bring_forward(&self, terms: &ReadTerms<'_>, kept: CachedZone) -> Result<ZoneMove, ServerFailure> {
-        let server = terms.server;
-        let zone = kept.contents.apex();
+    fn bring_forward(
+        &self,
+        terms: &ReadTerms<'_>,
+        known: &ZoneContents,
+        since: Time,
+    ) -> Result<ZoneMove, ServerFailure> {
+        let (server, zone) = (terms.server, known.apex());
         let foreseen = self.foreseen.get().filter(|foreseen| foreseen.server == *server);
         let standing = match foreseen.and_then(|foreseen| foreseen.of.get(zone)) {
             Some(standing) => standing.clone(),
@@ -140,15 +181,16 @@ impl NameServers {
                 Err(failure) => return Ok(ZoneMove::Unknown(Some(failure.to_string()))),
             },
         };
-        let stamp = ZoneStamp::of(&kept.contents);
+        let stamp = ZoneStamp::of(known);
+        let was = known.serial();
         if has_same_soa(&stamp, &standing) {
             // An apply of zonewright since then left another marker.
             let why = || "its marker changed, but its serial did not".to_owned();
-            return Ok(if has_same_marker(&stamp, &standing) {
-                ZoneMove::Not(kept)
-            } else {
-                ZoneMove::Unknown(Some(why()))
-            });
+            if !has_same_marker(&stamp, &standing) {
+                return Ok(ZoneMove::Unknown(Some(why())));
+            }
+            tracing::info!("{}: unchanged at serial {was} since {since}", place_of(&server.to_string(), zone));
+            return Ok(ZoneMove::Not);
         }
         let serial = standing
             .soa
@@ -156,18 +198,22 @@ impl NameServers {
             .and_then(|soa| RdataRef { rtype: Rtype::SOA, octets: soa.rdata().first()?.as_octets() }.serial());
         match serial {
             None => Ok(ZoneMove::Unknown(Some("the server has no SOA for it".to_owned()))),
-            Some(serial) if serial > kept.contents.serial() => Ok(self.take_differences(terms, &kept, &standing)),
+            Some(serial) if serial > was => Ok(self.take_differences(terms, (known, since), &standing)),
             Some(serial) => {
-                let was = kept.contents.serial();
                 Ok(ZoneMove::Unknown(Some(format!("its serial changed from {was} to {serial}, which is not newer"))))
             }
         }
     }
 
     /// Transfers what changed in a zone, up to the serial that the server has.
-    fn take_differences(&self, terms: &ReadTerms<'_>, kept: &CachedZone, standing: &ZoneStamp) -> ZoneMove {
-        let (server, zone, was) = (terms.server, kept.contents.apex(), kept.contents.serial());
-        match self.increment(terms, &kept.contents) {
+    fn take_differences(
+        &self,
+        terms: &ReadTerms<'_>,
+        (known, since): (&ZoneContents, Time),
+        standing: &ZoneStamp,
+    ) -> ZoneMove {
+        let (server, zone, was) = (terms.server, known.apex(), known.serial());
+        match self.increment(terms, known) {
             // A zone that was restored from a backup, and came to the kept serial on another way, has another marker.
             Ok(IncrementOutcome::Changed(contents, _)) if leads_elsewhere(&contents, standing) => {
                 ZoneMove::Unknown(Some("after its differences the zone has another marker than the server".to_owned()))
@@ -175,13 +221,14 @@ impl NameServers {
             Ok(IncrementOutcome::Changed(contents, records)) => {
                 let now = contents.serial();
                 tracing::info!("{server} zone {zone}: from serial {was} to {now} by {records} records of differences");
-                ZoneMove::To(*contents, kept.since)
+                ZoneMove::To(CachedZone { contents: *contents, since })
             }
             Ok(IncrementOutcome::Whole(contents)) => {
                 tracing::info!(
                     "{server} zone {zone}: zonewright asked for differences, and the server sent the whole zone"
                 );
-                ZoneMove::To(*contents, self.cache.as_ref().map_or(kept.since, Cache::now))
+                let since = self.cache.as_ref().map_or(since, Cache::now);
+                ZoneMove::To(CachedZone { contents: *contents, since })
             }
             Ok(IncrementOutcome::Unmoved) => ZoneMove::Unknown(Some(
                 "one answer of the server says that the zone changed, and another that it did not".into(),
@@ -244,12 +291,12 @@ impl NameServers {
     }
 }
 
-/// What happened to a zone that was stored.
+/// What happened to a zone since it was read.
 enum ZoneMove {
     /// Nothing.
-    Not(CachedZone),
-    /// It moved, and this is how it is now; with the time when it was last transferred whole.
-    To(ZoneContents, Time),
+    Not,
+    /// It moved, and this is how it is now.
+    To(CachedZone),
     /// That is not known: why, where there was anything to know it by.
     Unknown(Option<String>),
 }

@@ -12,7 +12,7 @@ use super::memory::primary::MemoryPrimary;
 use super::memory::zone::MemoryZone;
 use super::{OpenedReader, OpenedWriter, Provider, ProviderContext};
 use crate::diag::{Diagnostics, Problem};
-use crate::dns::{Name, ZoneName};
+use crate::dns::{Name, ZoneContents, ZoneName};
 use crate::inventory::node::{SettingsNode, SourceText, TableReader};
 use crate::parallel::HELD;
 use crate::target::{
@@ -104,6 +104,11 @@ impl ReadTarget for SampleTarget {
 
     fn read_zone(&self, zone: &ZoneName) -> Result<ZoneRead, Problem> {
         self.0.read_zone(zone)
+    }
+
+    fn read_if_moved(&self, known: &ZoneContents) -> Result<Option<ZoneRead>, Problem> {
+        let read = self.0.read_zone(known.apex())?;
+        Ok((ZoneStamp::of(&read.contents) != ZoneStamp::of(known)).then_some(read))
     }
 
     fn still_has(&self, stamps: &[&ZoneStamp]) -> bool {

@@ -92,6 +92,7 @@ impl Story {
                 recent: &recent,
                 copies: &[],
                 own_of_records: &BTreeMap::new(),
+                survey: None,
             },
         );
         let mut plan = Plan {
