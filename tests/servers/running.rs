@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::copy::copy;
 use crate::rig::Rig;
 use crate::server::Kind;
-use crate::workspace::zonewright;
+use crate::workspace::{edit, zonewright};
 
 /// How long anything here may take.
 const LONG: Duration = Duration::from_secs(120);
@@ -253,6 +254,70 @@ fn a_plan_is_used_again_until_something_moves() {
     until("its first pass has ended", || passes.metric("zonewright_passes") == Some(1.0));
     passes.pass();
     assert_eq!((passes.said("nothing has moved"), passes.stop()), (0, Some(0)));
+    assert_eq!(running.stop(), Some(0));
+}
+
+/// A workspace with three hosts, whose exports are never too old.
+fn fleet() -> TempDir {
+    let files = tempfile::tempdir().expect("a folder");
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/_base"), files.path());
+    edit(files.path(), "[[pool.main.target]]", "[limits]\nmax_loss = \"100%\"\n\n[[pool.main.target]]");
+    for (file, date) in [
+        ("l3-tors.txt", "# generated: 2026-11-20T01:00:00Z\n"),
+        ("net-layout.xml", " generated=\"2026-11-20T01:00:00Z\""),
+    ] {
+        let path = files.path().join("racktables").join(file);
+        let text = fs::read_to_string(&path).expect("an export");
+        fs::write(path, text.replace(date, "")).expect("an export");
+    }
+    files
+}
+
+#[test]
+fn what_moves_between_passes_is_read_and_looked_at_alone() {
+    let files = fleet();
+    let Some(rig) = Rig::of_files(Kind::Bind, files.path()) else { return };
+    let workspace = rig.workspace.path();
+    let running = Running::start(workspace, &["--interval", "0s", "-vv"]);
+    let zone = "web.example.net.";
+    let has = |name: &str| rig.zone(zone).rrset(&format!("{name}.{zone}"), "AAAA").len() == 1;
+    let idle = |what: &str| {
+        let before = running.said("nothing has moved");
+        until(what, || running.said("nothing has moved") > before + 1);
+    };
+    until("the first plan is live", || has("sas0-0002"));
+    idle("a plan is used again");
+
+    // A host gets another name, another host comes before it, and one goes; a person edits a record meanwhile.
+    let rows = workspace.join("racktables/hosts.csv");
+    let replace = |from: &str, to: &str| {
+        let text = fs::read_to_string(&rows).expect("rows");
+        assert!(text.contains(from), "{text}");
+        let new = rows.with_extension("new");
+        fs::write(&new, text.replace(from, to)).expect("rows");
+        fs::rename(new, &rows).expect("rows");
+    };
+    let edit = format!("update delete sas0-0001.{zone} AAAA\nupdate add sas0-0001.{zone} 600 AAAA 2001:db8::bad\n");
+    for (from, to) in [
+        ("102,sas0-0002.", "102,sas0-0003."),
+        ("102,sas0-0003.", "100,sas0-0009.web.example.net,web,free,sas,q1,r1,sas-s1,ge1,\n102,sas0-0004."),
+        ("201,db-sas1.db.example.net,db,assigned,sas,q1,r2,sas-s9,ge1,\n", ""),
+    ] {
+        rig.nsupdate(zone, &edit);
+        replace(from, to);
+        let name = fs::read_to_string(&rows).expect("rows");
+        let name = name.lines().find_map(|line| line.strip_prefix("102,")?.split('.').next()).expect("host 102");
+        until("the row is followed", || has(name));
+        let is_put_right =
+            || !rig.zone(zone).rrset(&format!("sas0-0001.{zone}"), "AAAA").iter().any(|line| line.contains("bad"));
+        until("the edit is taken back", is_put_right);
+        idle("a plan is used again");
+    }
+    assert!(running.said("of the inventory the rows of 1 hosts") >= 2, "rows were read again as a whole");
+    let planned =
+        zonewright().args(["plan", "--format", "json", "-C"]).arg(workspace).output().expect("the program runs");
+    let planned: Value = serde_json::from_slice(&planned.stdout).expect("a plan");
+    assert_eq!(planned["changes"], Value::Array(Vec::new()), "another process finds something to do");
     assert_eq!(running.stop(), Some(0));
 }
 
