@@ -29,11 +29,11 @@ pub struct Collisions {
 }
 
 /// What hosts use, each with the host's place in [`Inventory::hosts`]: part by part of the fleet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UsedValues(Vec<UsedPart>);
 
 /// What some hosts use.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct UsedPart {
     /// The MACs of assigned hosts.
     macs: Vec<(Mac, u32)>,

@@ -16,7 +16,7 @@ use crate::names::holders::name_of;
 use crate::names::{ForeseenNames, NameIndex};
 
 /// What is found of all hosts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FleetSurvey {
     /// Which host holds which name.
     pub names: NameIndex,
@@ -74,19 +74,30 @@ impl EarlierSurvey {
     /// None where any host may be concerned: zones hide other names now, the state has other switches, or a bad project file hides which
     /// names hosts have.
     pub fn carry(self, ground: RuleGround<'_>, now: Time) -> Option<FleetSurvey> {
-        let RuleGround { inventory, live, .. } = ground;
         let EarlierSurvey { live: was, survey, moves, former } = self;
-        let compared = ComparedViews::of(&was, live);
-        if !compared.is_alike_in_structure || inventory.tors.former != former {
+        let is_same = ground.inventory.tors.former == former;
+        is_same.then(|| survey.carry((&was, &moves), ground, now)).flatten()
+    }
+}
+
+impl FleetSurvey {
+    /// The survey of another moment or inventory: some hosts have other rows, and live DNS was `was`. The inventories differ in nothing
+    /// else.
+    ///
+    /// None where any host may be concerned.
+    pub fn carry(self, (was, moves): (&Live, &HostMoves), ground: RuleGround<'_>, now: Time) -> Option<FleetSurvey> {
+        let RuleGround { inventory, live, .. } = ground;
+        let compared = ComparedViews::of(was, live);
+        if !compared.is_alike_in_structure {
             return None;
         }
-        let FleetSurvey { names, foreseen, mut used, settled_alone, .. } = survey;
-        let names = names.carry(inventory, &moves)?;
+        let FleetSurvey { names, foreseen, mut used, settled_alone, .. } = self;
+        let names = names.carry(inventory, moves)?;
         let paired = PairedRecords::carried(&compared);
         // The records of a host with other rows may be of no host now.
         let of_moved = used.addresses().filter(|(_, place)| moves.place(*place).is_none());
         of_moved.for_each(|(address, _)| paired.forget(live, address));
-        used.carry(&moves);
+        used.carry(moves);
         let mut settled_alone = moves.carry(settled_alone, &false);
         let mut places = carry::concerned(inventory, (&names, &used), &compared);
         places.extend(moves.places());
@@ -94,6 +105,9 @@ impl EarlierSurvey {
         places.extend((0..settled_alone.len()).filter(|place| !settled_alone[*place]));
         places.sort_unstable();
         places.dedup();
+        // Those that are in order are noted again.
+        let of_concerned = used.addresses().filter(|(_, place)| places.binary_search(place).is_ok());
+        of_concerned.for_each(|(address, _)| paired.forget(live, address));
         used.forget(&places);
         let desired = DesiredHosts::new(inventory, live, now);
         for place in places {

@@ -11,7 +11,7 @@ use crate::diag::{FileId, Origin};
 use crate::dns::{Name, Ttl};
 
 /// What the files of apps, and those of lists, say.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AppFiles {
     /// The apps, by file and place.
     pub apps: Vec<App>,

@@ -25,7 +25,7 @@ use crate::diag::{FileId, Files, Origin};
 use crate::dns::{Name, Ttl};
 
 /// A workspace, read and checked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Inventory {
     /// The files that were read.
     pub files: Files,
@@ -450,7 +450,7 @@ pub enum HostStatus {
 }
 
 /// l3-tors.txt: which switch and VLAN is which /64.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Tors {
     /// Every switch that any row names, bad rows too: each is in an L3 segment.
     pub switches: foldhash::HashSet<Symbol>,
@@ -472,7 +472,7 @@ pub enum ExportEntry<T> {
 }
 
 /// net-layout.xml: the /64s of a datacenter's VLAN, in order of preference, each once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct NetLayout {
     /// By location and VLAN; an entry is bad where any network or the element itself is.
     pub networks: foldhash::HashMap<(Symbol, Vlan), ExportEntry<LayoutNetworks>>,
@@ -487,7 +487,7 @@ pub struct NetLayout {
 pub type LayoutNetworks = Vec<(Net64, Origin)>;
 
 /// ipv4-map.txt: which /64 carries the IPv4 addresses of a network.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Ipv4Map {
     /// By location and VLAN, the longest IPv4 prefix first, then in the file's order; no IPv4 network twice.
     ///
@@ -514,7 +514,7 @@ pub struct UnreadableRow {
 pub type Ipv4Row = (Ipv4Net, ExportEntry<Net64>);
 
 /// One `[[sources.mac]]`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MacSource {
     /// Its name.
     pub name: String,

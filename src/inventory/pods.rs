@@ -18,7 +18,7 @@ use crate::dns::{Name, NameRef, Ttl};
 use crate::document::words;
 
 /// What is said of all pods.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Pods {
     /// Every set that a file or a row names, sorted by id; [`PodSetIndex`] counts into it.
     pub sets: Vec<PodSet>,
@@ -131,7 +131,7 @@ impl ProjectPods {
 pub struct PodSetIndex(pub u32);
 
 /// A set of pods.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PodSet {
     /// Its id: letters, digits, `-`, `_` and `.`.
     pub id: Box<str>,
@@ -159,7 +159,7 @@ impl PodSet {
 }
 
 /// The file of a set.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum PodSetFile {
     /// No file has this id.
     Missing,
@@ -175,7 +175,7 @@ pub enum PodSetFile {
 }
 
 /// What the file of a set says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PodSetTerms {
     /// The project whose switches, policy, limits and domains hold.
     pub project: ProjectIndex,

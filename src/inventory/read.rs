@@ -25,7 +25,7 @@ use crate::diag::{Diagnostic, Diagnostics, FileId, Files, Origin, Severity};
 pub use disk::of_folder;
 use disk::{FoundFile, WorkspaceFolder};
 pub use layer::{BorrowReason, BorrowedFile, FileLayer, FoundBy, GLOB};
-pub use moved_hosts::{KeptRows, take_moved};
+pub use moved_hosts::{KeptRows, OtherRows, other_rows, take_moved, with_earlier};
 pub use traces::FolderTraces;
 pub use unread::{FileError, FindError};
 

@@ -13,7 +13,7 @@ use crate::diag::{Code, FileId, Origin};
 use crate::dns::{Name, Rdata, Rtype, Ttl};
 
 /// What all sources of records state.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct StatedRecords {
     /// The sources, in the file's order.
     pub sources: Vec<RecordSource>,

@@ -10,7 +10,7 @@ const TOGETHER: usize = 2;
 const PARTS: u32 = 8;
 
 /// Rows in the order of the leading bits of their hashes; of those with the same bits in the order in which they came.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ByHash<T> {
     /// The rows.
     rows: Vec<T>,

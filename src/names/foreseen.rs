@@ -10,7 +10,7 @@ use crate::inventory::value::{Inv, Time};
 use crate::live::Live;
 
 /// The outcome of an `allocate` over the whole fleet.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ForeseenNames {
     /// The hosts that it would give names to, in order of their numbers.
     namings: Vec<NameChange>,

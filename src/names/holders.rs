@@ -34,7 +34,7 @@ pub enum HolderRow {
 }
 
 /// All names of all hosts, backbone and fastbone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NameIndex {
     /// Who holds which name, sorted.
     entries: ByHash<HolderEntry>,

@@ -10,18 +10,24 @@ use crate::guard::baseline::{self, Baseline};
 use crate::guard::last;
 use crate::inventory::Inventory;
 use crate::inventory::model::Trust;
+use crate::inventory::read::{self, KeptRows, OtherRows};
 use crate::inventory::source::SourceSpec;
 use crate::inventory::sources::meaning::{self, EarlierExport};
+use crate::inventory::value::{Inv, Time};
 use crate::state::{Acceptance, AcceptanceRecord, AcceptedFile, State};
 
-/// Compares an inventory with what the state says was accepted; does nothing where there is no state. Gives what is
-/// wrong.
-pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>) -> Result<Diagnostics, Problem> {
+/// Compares an inventory with what the state says was accepted; does nothing where there is no state. Where hosts.csv was kept, only its
+/// rows that differ are compared. Gives what is wrong.
+pub(super) fn hold_against(
+    inventory: &mut Inventory,
+    state: Option<&dyn State>,
+    rows: Option<&KeptRows>,
+) -> Result<Diagnostics, Problem> {
     let Some(state) = state else { return Ok(Diagnostics::default()) };
     let accepted = state.exports()?;
     let baselines = inventory.exports.iter().enumerate().map(|(place, export)| {
         let of_source = accepted.iter().find(|own| own.source == export.spec.name);
-        of_source.map_or(Ok(None), |of_source| baseline(inventory, place, of_source, state))
+        of_source.map_or(Ok(None), |of_source| baseline(inventory, place, (of_source, rows), state))
     });
     let baselines: Vec<Option<Baseline>> = baselines.collect::<Result<_, Problem>>()?;
     let baselines: Vec<Baseline> = baselines.into_iter().flatten().collect();
@@ -36,7 +42,7 @@ pub(super) fn hold_against(inventory: &mut Inventory, state: Option<&dyn State>)
 fn baseline(
     inventory: &Inventory,
     place: usize,
-    accepted: &Acceptance,
+    (accepted, rows): (&Acceptance, Option<&KeptRows>),
     state: &dyn AcceptanceRecord,
 ) -> Result<Option<Baseline>, Problem> {
     let export = &inventory.exports[place];
@@ -46,9 +52,43 @@ fn baseline(
     if !is_tested || inventory.digests_of(export) == accepted.files {
         return Ok(None);
     }
+    if let Some(rows) = rows.filter(|_| export.spec.key == "hosts")
+        && let [earlier] = state.export_files(&accepted.source)?.as_slice()
+        && let Some(found) = by_rows(inventory, place, (earlier, accepted.at), rows)
+    {
+        return Ok(Some(found));
+    }
     let (was, bad) = said(inventory, &export.spec, accepted, state)?;
     let difference = baseline::difference(&was, &meaning::meanings(inventory, &export.spec));
     Ok(Some(Baseline { place, at: accepted.at, said: was.len(), bad, difference }))
+}
+
+/// What hosts.csv is tested with, by the rows that differ alone: no row of either export is bad, and no number is twice in it. None where
+/// that is not so.
+fn by_rows(
+    inventory: &Inventory,
+    place: usize,
+    (earlier, at): (&AcceptedFile, Time),
+    kept: &KeptRows,
+) -> Option<Baseline> {
+    let export = &inventory.exports[place];
+    let OtherRows { was, is } = read::other_rows(&earlier.content, kept)?;
+    let said = |content: &[u8]| {
+        let file = EarlierExport { spec: &export.spec, files: &[(&earlier.name, content)] };
+        let (said, bad) = meaning::meanings_of(inventory, &file, at);
+        (bad == 0).then_some(said)
+    };
+    let (was, is) = (said(&was)?, said(&is)?);
+    // Rows that both have could have the number of one that differs.
+    let is_alone = |number: &String| {
+        let inv: Option<Inv> = number.parse().ok();
+        inv.is_some_and(|inv| inventory.places_of(inv).len() == usize::from(is.contains_key(number)))
+    };
+    if export.bad > 0 || !was.keys().chain(is.keys()).all(is_alone) {
+        return None;
+    }
+    let said = inventory.hosts.len() + was.len() - is.len();
+    Some(Baseline { place, at, said, bad: 0, difference: baseline::difference(&was, &is) })
 }
 
 /// What the accepted export of a source said, and how many bad rows it had.

@@ -37,7 +37,7 @@ pub fn check(workspace: &Path, now: Time, progress: &dyn Progress) -> WorkspaceC
     diagnostics.append(pod_checks::check(&inventory));
     diagnostics.settle();
     let state = open_to_read(&state_address(workspace, &inventory.config));
-    let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref()));
+    let held = state.and_then(|state| accepted::hold_against(&mut inventory, state.as_deref(), None));
     let unread = match held {
         Ok(found) => {
             diagnostics.append(found);

@@ -205,7 +205,7 @@ pub(super) fn gather_moved(
             (state, version, stamp)
         }
     };
-    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref(), reading.rows.as_ref())?);
     diagnostics.settle();
     let statements = state.as_deref().map(|state| state.statements()).transpose()?.unwrap_or_default();
     let selection = select(&inventory, request, (state.as_deref(), &statements))?;
@@ -460,7 +460,7 @@ pub(super) fn load_held(
 ) -> Result<(Inventory, Diagnostics), OpenError> {
     let (mut inventory, mut diagnostics) = load(workspace, now, progress)?;
     let state = open_to_read(&state_address(workspace, &inventory.config))?;
-    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref(), None)?);
     diagnostics.settle();
     Ok((inventory, diagnostics))
 }

@@ -182,7 +182,7 @@ fn gather(request: &PlanRequest<'_>, progress: &dyn Progress) -> Result<NamesRea
     let (mut inventory, mut diagnostics) =
         load_extent(request.workspace, WorkspaceExtent::Names, request.now, progress)?;
     let state = open_to_read(&state_address(request.workspace, &inventory.config))?;
-    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref())?);
+    diagnostics.append(accepted::hold_against(&mut inventory, state.as_deref(), None)?);
     diagnostics.settle();
     let findings = Findings { diagnostics, files_read: inventory.inputs.len(), ..Findings::default() };
     Ok(NamesRead { inventory, snapshot, state, findings })

@@ -42,7 +42,7 @@ pub fn status(workspace: &Path, now: Time, count: usize) -> Result<Status, OpenE
         waiting.code == WaitCode::Approval || groups.contains_key(waiting.subject.pod_set().unwrap_or(&waiting.project))
     };
     memory.iter_mut().for_each(|memory| memory.waiting.retain(has_group));
-    accepted::hold_against(&mut inventory, state.as_deref())?;
+    accepted::hold_against(&mut inventory, state.as_deref(), None)?;
     let limits = limits_used(&rules_of(&inventory), state.as_deref(), now)?;
     let left_behind = state.as_deref().map_or_else(|| Ok(Vec::new()), |state| left_behind(&inventory, state))?;
     let pools = state.as_deref().map(|state| metrics::pools(state, &inventory.config)).transpose()?;

@@ -15,7 +15,9 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::inventory::Inventory;
 use crate::inventory::model::{Host, Project, ProjectFile, ProjectIndex};
 use crate::inventory::moves::{HostMoves, MovedHost};
-use crate::inventory::sources::{HostsPiece, RowClock, RowContext, SourceFile, SourceInput, read_frame, read_some};
+use crate::inventory::sources::{
+    HOSTS_HEADER, HostsPiece, RowClock, RowContext, SourceFile, SourceInput, read_frame, read_some,
+};
 use crate::inventory::symbol::Symbols;
 use crate::inventory::value::{Inv, Time};
 
@@ -42,29 +44,70 @@ pub fn take_moved(
     }
     let folder = WorkspaceFolder::new(dir);
     let moved = folder.moved(traces)?;
-    if moved.iter().any(|path| *path != rows.file.path()) || inventory.projects.iter().any(Project::lists_addresses) {
+    if moved.iter().any(|path| *path != rows.file.path()) {
         return None;
     }
-    let place = inventory.exports.iter().position(|export| export.spec.key == "hosts")?;
-    let export = &inventory.exports[place];
-    if export.bad > 0 || export.spec.demands.digest {
-        return None;
-    }
-    let bytes = folder.read(&rows.file, export.spec.max_size.octets()).ok()?;
+    let place = place_of_hosts(inventory)?;
+    let bytes = folder.read(&rows.file, inventory.exports[place].spec.max_size.octets()).ok()?;
     let found = MovedRows::find(inventory, place, (rows, &bytes), now)?;
     let traced = folder.into_traces();
     traces.files.extend(traced.files);
-    let export = &mut inventory.exports[place];
-    (export.rows, export.dated) = (found.rows, found.dated);
-    inventory.inputs.insert(rows.file.name.clone(), disk::digest(&bytes));
-    rows.bytes = bytes;
     let id = rows.file.id;
     of_files.move_origins(|origin| {
         if origin.file == id {
             origin.line = line_now(&found.lines, origin.line);
         }
     });
-    Some(found.put_into(inventory))
+    let moves = found.put_into(inventory, (place, &rows.file.name), &bytes);
+    rows.bytes = bytes;
+    Some(moves)
+}
+
+/// The inventory with an earlier content of hosts.csv, and the hosts that have other rows by it; none where that cannot be said by the rows
+/// that differ. `rows` is hosts.csv as it was read for the inventory.
+pub fn with_earlier(
+    inventory: &Inventory,
+    rows: &KeptRows,
+    earlier: &[u8],
+    now: Time,
+) -> Option<(Inventory, HostMoves)> {
+    let place = place_of_hosts(inventory)?;
+    let found = MovedRows::find(inventory, place, (rows, earlier), now)?;
+    let mut inventory = inventory.clone();
+    let moves = found.put_into(&mut inventory, (place, &rows.file.name), earlier);
+    Some((inventory, moves))
+}
+
+/// The place of hosts.csv among the exports, where its rows may be read by themselves.
+fn place_of_hosts(inventory: &Inventory) -> Option<usize> {
+    let place = inventory.exports.iter().position(|export| export.spec.key == "hosts")?;
+    let export = &inventory.exports[place];
+    let is_plain = export.bad == 0 && !export.spec.demands.digest;
+    (is_plain && !inventory.projects.iter().any(Project::lists_addresses)).then_some(place)
+}
+
+/// The lines in which two contents of hosts.csv differ, as two files of their own.
+#[derive(Debug)]
+pub struct OtherRows {
+    /// Those of the earlier one.
+    pub was: Vec<u8>,
+    /// Those of the one that is kept.
+    pub is: Vec<u8>,
+}
+
+/// The lines in which hosts.csv differs from an earlier content; none where it is another file.
+pub fn other_rows(earlier: &[u8], kept: &KeptRows) -> Option<OtherRows> {
+    // A row without an end is no row.
+    if !earlier.ends_with(b"\n") || !kept.bytes.ends_with(b"\n") {
+        return None;
+    }
+    let mut other =
+        OtherRows { was: format!("{HOSTS_HEADER}\n").into_bytes(), is: format!("{HOSTS_HEADER}\n").into_bytes() };
+    for MovedLines { was, is } in moved_lines(earlier, &kept.bytes)? {
+        other.was.extend_from_slice(&earlier[was.octets]);
+        other.is.extend_from_slice(&kept.bytes[is.octets]);
+    }
+    Some(other)
 }
 
 /// The rows that are others than they were.
@@ -117,9 +160,13 @@ impl MovedRows {
         are_single.then_some(MovedRows { lines, invs, new, rows, dated: frame.time() })
     }
 
-    /// Puts them into the inventory; gives which hosts have others now.
-    fn put_into(self, inventory: &mut Inventory) -> HostMoves {
-        let MovedRows { lines, invs, new: HostsPiece { symbols, hosts: mut new, .. }, .. } = self;
+    /// Puts them into the inventory, whose hosts.csv has a place among the exports and a name, and now this content; gives which hosts
+    /// have others now.
+    fn put_into(self, inventory: &mut Inventory, (place, name): (usize, &str), content: &[u8]) -> HostMoves {
+        let MovedRows { lines, invs, new: HostsPiece { symbols, hosts: mut new, .. }, rows, dated } = self;
+        let export = &mut inventory.exports[place];
+        (export.rows, export.dated) = (rows, dated);
+        inventory.inputs.insert(name.to_owned(), disk::digest(content));
         let symbols = inventory.symbols.merge(&symbols);
         let symbol = |own| symbols[Symbols::index(own)];
         for host in &mut new {

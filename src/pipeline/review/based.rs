@@ -2,19 +2,22 @@
 
 use super::super::targets::server_names;
 use std::collections::{BTreeSet, HashSet};
+use std::sync::OnceLock;
 
 use super::super::base::{self, Base};
 use super::super::inputs::{PlanInput, PlanRequest};
 use super::{ReviewError, ReviewSubject};
 use crate::change::{BlockCode, BlockedSubject, Change};
 use crate::claim::Subject;
-use crate::diff::Selection;
 use crate::diff::decide::{self, DecisionInput};
 use crate::diff::judge::FleetDecisions;
+use crate::diff::survey::FleetSurvey;
+use crate::diff::{RuleGround, Selection};
 use crate::dns::{NameRef, ZoneName};
 use crate::guard::{last, trust};
 use crate::inventory::Inventory;
 use crate::inventory::model::{ProjectIndex, Trust, ZoneSpec};
+use crate::inventory::moves::HostMoves;
 use crate::inventory::pool::Pool;
 use crate::inventory::value::{Inv, Time};
 use crate::plan::order;
@@ -51,7 +54,7 @@ impl DecidedBase {
         share_doubts(inventory, now, request.now);
         share_keys(inventory, now);
         let zones = align_zones(inventory, now);
-        let mut decided = decide_by(inventory, request, reviewed);
+        let mut decided = decide_by((inventory, None), request, reviewed);
         let side = InventorySide { inventory, live, now: request.now };
         if !zones.new.is_empty() {
             block_outside(&side, &mut decided, reviewed.decided, &zones.new);
@@ -66,15 +69,24 @@ impl DecidedBase {
     }
 }
 
-/// Decides by another inventory, with the live data, the clock and the selection of the plan.
+/// What is found of all hosts by another inventory in which some have other rows, from what was found of them for the plan.
+pub fn survey_of((inventory, moves): (&Inventory, &HostMoves), input: &PlanInput) -> Option<FleetSurvey> {
+    let (live, servers) = (&input.zones.live, &server_names(inventory));
+    let survey = input.survey.get()?.clone();
+    survey.carry((live, moves), RuleGround { inventory, live, servers }, input.now)
+}
+
+/// Decides by another inventory, with the live data, the clock and the selection of the plan; what is found of all hosts by it may be
+/// known.
 pub fn decide_by(
-    inventory: &Inventory,
+    (inventory, survey): (&Inventory, Option<FleetSurvey>),
     request: &PlanRequest<'_>,
     ReviewSubject { input, held, .. }: ReviewSubject<'_>,
 ) -> FleetDecisions {
     let selection = &select(inventory, &input.selection, &request.projects);
     let (servers, tripped) = (&server_names(inventory), &input.remembered.tripped(inventory));
-    let given = DecisionInput { servers, selection, tripped, held, ..input.decision() };
+    let survey = survey.map(OnceLock::from);
+    let given = DecisionInput { servers, selection, tripped, held, survey: survey.as_ref(), ..input.decision() };
     decide::decide(inventory, &input.zones.live, given)
 }
 

@@ -85,7 +85,8 @@ pub(super) fn review(
     };
     let by_accepted = past.accepted.as_ref().map(|accepted| {
         progress.stage(RunStage::Accepted, None);
-        based::decide_by(accepted, request, reviewed)
+        let survey = accepted.moves.as_ref().and_then(|moves| based::survey_of((&accepted.inventory, moves), input));
+        based::decide_by((&accepted.inventory, survey), request, reviewed)
     });
     let no_zones = BTreeSet::new();
     let given = review::ReviewInput {
@@ -94,7 +95,10 @@ pub(super) fn review(
         decided: outcome(decided),
         base: base.as_ref().map(|based| (side(&based.base.inventory), outcome(&based.decided))),
         new_zones: base.as_ref().map_or(&no_zones, |based| &based.new_zones),
-        accepted: past.at.map(|at| InventorySide { now: at, ..side(past.accepted.as_ref().unwrap_or(inventory)) }),
+        accepted: past.at.map(|at| InventorySide {
+            now: at,
+            ..side(past.accepted.as_ref().map_or(inventory, |accepted| &accepted.inventory))
+        }),
         by_accepted: by_accepted.as_ref().map(outcome),
         found: &past.found,
         desired_since: &past.desired_since,

@@ -13,6 +13,7 @@ use crate::diag::Problem;
 use crate::drift::WrittenCopy;
 use crate::guard::last;
 use crate::inventory::Inventory;
+use crate::inventory::moves::HostMoves;
 use crate::inventory::read::{self, FileError, FileLayer, FindError, FoundBy, GLOB};
 use crate::inventory::source::PathPattern;
 use crate::inventory::value::Time;
@@ -28,12 +29,20 @@ pub struct ReviewMemory {
     /// When exports were last accepted, or such an apply began.
     pub at: Option<Time>,
     /// The inventory with the exports that were last accepted, where any of them differs now.
-    pub accepted: Option<Inventory>,
+    pub accepted: Option<AcceptedInventory>,
     /// For each change, in their order, whether applies wrote what it finds.
     pub found: Vec<FoundAs>,
     /// For each change, in their order, the apply after which its RRset was as the inventory wanted, where one is known
     /// and only exports differ since; empty where none is known.
     pub desired_since: Vec<Option<u64>>,
+}
+
+/// The inventory with the exports that were last accepted.
+pub struct AcceptedInventory {
+    /// The inventory.
+    pub inventory: Inventory,
+    /// The hosts that have other rows than now, where nothing else differs and that is known.
+    pub moves: Option<HostMoves>,
 }
 
 impl ReviewMemory {
@@ -65,7 +74,7 @@ impl ReviewMemory {
         };
         let since = last.as_ref().map(|last| planned.map_or(last.new.started, |planned| planned.at));
         let at = exports.iter().map(|export| export.at).chain(since).max();
-        let accepted = accepted(request, inventory, &exports, state)?;
+        let accepted = accepted((request, input), &exports, state)?;
         let whole = last.zip(since).map(|(last, at)| ComparisonBase::Journal { apply: last.id.0, at });
         Ok(ReviewMemory { whole, at, accepted, found: found_as(changes, written), desired_since })
     }
@@ -83,15 +92,24 @@ fn are_of(inventory: &Inventory, accepted: &[Acceptance], began: Time) -> bool {
 /// The inventory with the exports that were last accepted in place of the present ones; none where they are the same,
 /// or cannot be used.
 fn accepted(
-    request: &PlanRequest<'_>,
-    now: &Inventory,
+    (request, input): (&PlanRequest<'_>, &PlanInput),
     accepted: &[Acceptance],
     state: &dyn AcceptanceRecord,
-) -> Result<Option<Inventory>, Problem> {
+) -> Result<Option<AcceptedInventory>, Problem> {
+    let now = &input.inventory;
     let of_today = |source: &str| now.exports.iter().find(|export| export.spec.name == source);
     let is_other = |own: &Acceptance| of_today(&own.source).is_some_and(|export| now.digests_of(export) != own.files);
-    if !accepted.iter().any(is_other) {
+    let others: Vec<&Acceptance> = accepted.iter().filter(|own| is_other(own)).collect();
+    if others.is_empty() {
         return Ok(None);
+    }
+    // Where every source is believed, an inventory that is read has no doubts either.
+    if let ([other], Some(rows)) = (others.as_slice(), input.reading.rows.as_ref().filter(|_| now.is_believed()))
+        && of_today(&other.source).is_some_and(|export| export.spec.key == "hosts")
+        && let [file] = state.export_files(&other.source)?.as_slice()
+        && let Some((inventory, moves)) = read::with_earlier(now, rows, &file.content, request.now)
+    {
+        return Ok(Some(AcceptedInventory { inventory, moves: Some(moves) }));
     }
     let mut layer = AcceptedLayer::default();
     for export in accepted.iter().filter_map(|own| of_today(&own.source)) {
@@ -104,7 +122,7 @@ fn accepted(
     last::keep_in_l3(&mut inventory, &state.l3_switches()?);
     // Its files do not say which zones the targets of records list.
     based::align_zones(&mut inventory, now);
-    Ok(Some(inventory))
+    Ok(Some(AcceptedInventory { inventory, moves: None }))
 }
 
 /// The exports that were last accepted, as a layer in front of the workspace.
