@@ -2,7 +2,8 @@
 
 The fleet has no drift, so that the first pass changes nothing either. `run` makes passes without a pause; once it
 uses its plan again, its processor time is counted over many of them. Another `run`, which only plans, makes a pass each three
-seconds: before each a row of hosts.csv is changed, and nsupdate changes a record. A cold plan, with nothing kept, runs in turn with both.
+seconds: before each a row of hosts.csv is changed, and nsupdate changes a record. A third one does the same and applies: it puts right
+the record that nsupdate makes wrong. A cold plan, with nothing kept, runs in turn with all of them.
 """
 
 import csv
@@ -22,7 +23,8 @@ from .tools import built, fail, read, tell, write, write_keys
 HOSTS, RUNS, SECONDS = 250_000, 5, 5
 # Of the processor time of a cold plan: where nothing moved, and where a row and a record did.
 SHARE, SHARE_MOVED = 0.05, 0.15
-COLD, UNMOVED, MOVING = "a cold plan", "a pass in which nothing moved", "a pass in which a row and a record moved"
+COLD, UNMOVED = "a cold plan", "a pass in which nothing moved"
+MOVING, APPLYING = "a pass in which a row and a record moved", "the same, and the record is put right"
 # How many passes with changes are counted together.
 MOVED = 4
 # A file counts as written for good after two seconds: a plan from before that is not used again.
@@ -138,11 +140,8 @@ def clients(server, own, folder):
     """What is measured on a server."""
     document = f"{folder}/plan.json"
     moving_workspace = ageless(own, server, f"{folder}/{server.kind}-moving")
-    row, changes = Row(moving_workspace), warm.Changes(server, folder, own, 1)
-
-    def change():
-        row.change()
-        return changes.make()
+    applying_workspace = ageless(own, server, f"{folder}/{server.kind}-applying")
+    changes = warm.Changes(server, folder, own, 1)
 
     workspace = ageless(own, server, f"{folder}/{server.kind}-workspace")
     cold_workspace = own.at(server, f"{folder}/{server.kind}-cold", cache.SETTING)
@@ -161,14 +160,27 @@ def clients(server, own, folder):
         passes.end()
         return found
 
-    def moved(_counts):
-        passes = Passes(moving_workspace, f"{folder}/moved", "3s", "--dry-run")
-        passes.await_passes(1)
-        found = passes.measure_moved(change)
-        passes.end()
-        return found
+    def moving(workspace, applies):
+        row, options = Row(workspace), [] if applies else ["--dry-run"]
 
-    return {(server.kind, COLD): cold, (server.kind, UNMOVED): unmoved, (server.kind, MOVING): moved}
+        def change():
+            row.change()
+            changes.wrong = changes.wrong and not applies
+            return changes.make()
+
+        def moved(_counts):
+            passes = Passes(workspace, f"{folder}/moved", "3s", *options)
+            passes.await_passes(1)
+            found = passes.measure_moved(change)
+            passes.end()
+            # It is right again: by the last pass, or by the last change.
+            changes.wrong = False
+            return found
+
+        return moved
+
+    clients = {COLD: cold, UNMOVED: unmoved, MOVING: moving(moving_workspace, False), APPLYING: moving(applying_workspace, True)}
+    return {(server.kind, name): client for name, client in clients.items()}
 
 
 def run(args):
