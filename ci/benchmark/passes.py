@@ -2,7 +2,7 @@
 
 The fleet has no drift, so that the first pass changes nothing either. `run` makes passes without a pause; once it
 uses its plan again, its processor time is counted over many of them. Another `run`, which only plans, makes a pass each three
-seconds: before each a row of hosts.csv is changed, and nsupdate changes a record. A third one does the same and applies: it puts right
+seconds: before each a row of hosts.csv is changed, and nsupdate changes a record. A third one does the same and applies: it fixes
 the record that nsupdate makes wrong. A cold plan, with nothing kept, runs in turn with all of them.
 """
 
@@ -24,7 +24,7 @@ HOSTS, RUNS, SECONDS = 250_000, 5, 5
 # Of the processor time of a cold plan: where nothing moved, and where a row and a record did.
 SHARE, SHARE_MOVED = 0.05, 0.15
 COLD, UNMOVED = "a cold plan", "a pass in which nothing moved"
-MOVING, APPLYING = "a pass in which a row and a record moved", "the same, and the record is put right"
+MOVING, APPLYING = "a pass in which a row and a record moved", "the same, and the record is fixed"
 # How many passes with changes are counted together.
 MOVED = 4
 # A file counts as written for good after two seconds: a plan from before that is not used again.
