@@ -107,6 +107,7 @@ fn accepted(
     if let ([other], Some(rows)) = (others.as_slice(), input.reading.rows.as_ref().filter(|_| now.is_believed()))
         && of_today(&other.source).is_some_and(|export| export.spec.key == "hosts")
         && let [file] = state.export_files(&other.source)?.as_slice()
+        && file.name == rows.file.name
         && let Some((inventory, moves)) = read::with_earlier(now, rows, &file.content, request.now)
     {
         return Ok(Some(AcceptedInventory { inventory, moves: Some(moves) }));
